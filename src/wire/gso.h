@@ -1,0 +1,39 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * Segmentation in software: split one large TCP or UDP packet, as a peer with
+ * segmentation offload hands it over, into packets of at most mss bytes of
+ * payload.  The caller allocates; here are only the rules of what the headers
+ * of segment i look like.
+ */
+
+#ifndef WIRE_GSO_H
+#define WIRE_GSO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/in_l4.h"
+
+/* A large packet; valid as long as the memory it was made from. */
+struct gso {
+	const uint8_t	*gso_frame;	/* link header, then the IP header */
+	struct in_l4	 gso_l4;	/* its transport */
+	uint32_t	 gso_l3off;	/* bytes of link header */
+	uint32_t	 gso_hdrlen;	/* bytes that every segment repeats */
+	uint32_t	 gso_paylen;	/* bytes to share out */
+	uint32_t	 gso_mss;	/* payload of each segment but the last */
+	uint32_t	 gso_nsegs;	/* how many there will be, at least 1 */
+};
+
+int	gso_init(struct gso *g, const void *frame, size_t len, size_t l3off,
+	    size_t mss);
+size_t	gso_payload(const struct gso *g, uint32_t i, const uint8_t **pay);
+void	gso_header(const struct gso *g, uint32_t i, void *out);
+size_t	gso_segment(const struct gso *g, uint32_t i, void *out, size_t size);
+
+#endif /* WIRE_GSO_H */
