@@ -1,0 +1,278 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * Network interfaces.
+ *
+ * Life: if_alloc() by a driver, which fills in its methods; if_attach() links
+ * it; packets flow; if_detach() unlinks it, waits for the epoch, and replaces
+ * the methods by dead ones; if_free() gives up the creator's reference.  The
+ * last reference frees it a grace period later.  In a section an ifnet that
+ * was found stays valid to the section's end; to keep it longer use
+ * if_try_ref(), which fails once it is dying.
+ *
+ * Packets go up through if_input (set by the link type) and down through
+ * if_transmit(); both take bursts and consume every mbuf.
+ *
+ * Keys: c = the vnet's v_config, e = net epoch (the table of keys is in
+ * docs/architecture.md).
+ */
+#ifndef _IFNET_IF_VAR_H_
+#define	_IFNET_IF_VAR_H_
+
+#include <ck_queue.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <netepoch/epoch.h>
+
+#include "ifnet/if_drop.h"
+#include "ifnet/vnet.h"
+#include "mbuf/mbuf.h"
+#include "sys/counter.h"
+
+#define	IFNAMLEN	16		/* with the NUL: 15 characters */
+
+/*
+ * if_flags, with FreeBSD's values.  The Linux header of interface flags must
+ * not be included together with this one; see drivers/linux_if.h.
+ */
+#define	IFF_UP		0x1		/* (user) */
+#define	IFF_BROADCAST	0x2
+#define	IFF_DEBUG	0x4		/* (user) */
+#define	IFF_LOOPBACK	0x8
+#define	IFF_POINTOPOINT	0x10
+#define	IFF_NEEDSEPOCH	0x20		/* driver calls if_input outside */
+#define	IFF_RUNNING	0x40		/* driver has its resources */
+#define	IFF_NOARP	0x80		/* (user) */
+#define	IFF_PROMISC	0x100		/* in effect */
+#define	IFF_ALLMULTI	0x200
+#define	IFF_OACTIVE	0x400
+#define	IFF_SIMPLEX	0x800
+#define	IFF_LINK0	0x1000		/* (user) */
+#define	IFF_LINK1	0x2000		/* (user) */
+#define	IFF_LINK2	0x4000		/* (user) */
+#define	IFF_MULTICAST	0x8000
+#define	IFF_PPROMISC	0x20000		/* (user) asked for PROMISC */
+#define	IFF_MONITOR	0x40000		/* (user) input is dropped */
+#define	IFF_STATICARP	0x80000		/* (user) */
+#define	IFF_DYING	0x200000
+
+#define	IFF_USERFLAGS	(IFF_UP | IFF_DEBUG | IFF_NOARP | IFF_LINK0 |	\
+			IFF_LINK1 | IFF_LINK2 | IFF_PPROMISC |		\
+			IFF_MONITOR | IFF_STATICARP)
+
+/* if_capabilities and if_capenable: ifconfig's options= bits. */
+#define	IFCAP_RXCSUM		0x1	/* input may say CSUM_VALID */
+#define	IFCAP_TXCSUM		0x2	/* takes CSUM_PARTIAL on output */
+#define	IFCAP_VLAN_MTU		0x8
+#define	IFCAP_VLAN_HWTAGGING	0x10	/* takes M_VLANTAG on output */
+#define	IFCAP_JUMBO_MTU		0x20
+#define	IFCAP_LINKSTATE		0x80000
+
+enum if_type { IFT_ETHER = 0x06, IFT_LOOP = 0x18 };
+enum if_link { IF_LINK_UNKNOWN, IF_LINK_DOWN, IF_LINK_UP };
+
+/* Cells of if_counters, in this order, then IFD_COUNT drop reasons. */
+enum if_counter {
+	IFC_IPACKETS, IFC_IBYTES, IFC_IMCASTS, IFC_IERRORS, IFC_IQDROPS,
+	IFC_OPACKETS, IFC_OBYTES, IFC_OMCASTS, IFC_OERRORS, IFC_OQDROPS,
+	IFC_COLLISIONS, IFC_NOPROTO,
+	IFC_DROPS,			/* first drop reason */
+	IFC_COUNT = IFC_DROPS + IFD_COUNT
+};
+
+/* An address of an interface; in a section found by walking if_addrs. */
+struct ifaddr {
+	CK_STAILQ_ENTRY(ifaddr) ifa_link; /* (e/c) */
+	struct ifnet	*ifa_ifp;	/* (c) holds a reference */
+	int		 ifa_family;	/* (c) AF_INET or AF_INET6 */
+	int		 ifa_plen;	/* (c) prefix length, bits */
+	struct in_addr	 ifa_addr;	/* (c) for AF_INET, network order */
+	struct in_addr	 ifa_mask;	/* (c) */
+	struct in_addr	 ifa_broadaddr;	/* (c) 0 if there is none */
+	struct in_addr	 ifa_dstaddr;	/* (c) point-to-point peer or 0 */
+	struct in6_addr	 ifa_addr6;	/* (c) for AF_INET6 */
+	_Atomic unsigned int ifa_refs;	/* (r) */
+	struct epoch_context ifa_ctx;	/* (o) */
+};
+
+struct if_linktype;
+
+struct ifnet {
+	/* First line: read for every burst, written by configuration only. */
+	_Atomic uint32_t if_flags;	/* (a) relaxed; writers hold c */
+	uint32_t	 if_index;	/* (c) from 1; reused late */
+	void	(*if_input)(struct ifnet *ifp, struct mbuf **m,
+		    unsigned int n);	/* (e/c) link type's, or dead */
+	void	(*if_output)(struct ifnet *ifp, struct mbuf **m,
+		    unsigned int n);	/* (e/c) driver's, or dead; use
+					   if_transmit() */
+	void		*if_softc;	/* (c) driver's */
+	struct vnet	*if_vnet;	/* (e/c) */
+	counter_t	 if_counters;	/* (c) IFC_COUNT cells */
+	_Atomic uint32_t if_mtu;	/* (a) relaxed; writers hold c */
+	uint32_t	 if_capenable;	/* (e/c) */
+	uint8_t		 if_lladdr[6];	/* (e/c) see IF_EVENT_LLADDR */
+	uint8_t		 if_pad[2];
+
+	/* Second line on. */
+	void		*if_lltable;	/* (c) route's neighbour table */
+	CK_STAILQ_HEAD(, ifaddr) if_addrs; /* (e/c) */
+	CK_STAILQ_ENTRY(ifnet) if_link;	/* (e/c) v_ifnets */
+	char		 if_name[IFNAMLEN]; /* (e/c) */
+	enum if_type	 if_type;	/* (c) */
+	const struct if_linktype *if_linktype; /* (c) */
+	const struct if_driver *if_driver; /* (c) NULL: not made by create */
+	char		 if_spec[128];	/* (c) "xdp:veth1,...": how it was
+					   made */
+	uint8_t		 if_hwaddr[6];	/* (c) burnt-in MAC */
+	uint32_t	 if_capabilities; /* (c) */
+	uint32_t	 if_mtu_min;	/* (c) limits of the driver */
+	uint32_t	 if_mtu_max;	/* (c) */
+	uint32_t	 if_metric;	/* (c) */
+	_Atomic int	 if_linkstate;	/* (a) relaxed: enum if_link */
+	char		 if_descr[64];	/* (e/c) */
+	char		 if_media[64];	/* (e/c) what the driver says of its
+					   mode: "xdp native copy" */
+	uint64_t	 if_baudrate;	/* (c) bits a second, 0: unknown */
+	_Atomic int	 if_promisc;	/* (c) requesters of IFF_PROMISC */
+	bool		 if_attached;	/* (c) on v_ifnets */
+	_Atomic unsigned int if_refs;	/* (r) */
+	struct epoch_context if_ctx;	/* (o) */
+
+	/* Driver methods of configuration: v_config held, outside the epoch.
+	 * All may be NULL.  errno values. */
+	int	(*if_init)(struct ifnet *ifp);	/* becoming up */
+	void	(*if_stop)(struct ifnet *ifp);	/* becoming down */
+	int	(*if_setmtu)(struct ifnet *ifp, uint32_t mtu);
+	int	(*if_setlladdr)(struct ifnet *ifp, const uint8_t *lladdr);
+	int	(*if_setpromisc)(struct ifnet *ifp, bool on);
+} __cacheline_aligned;
+
+static_assert(offsetof(struct ifnet, if_lltable) == CACHE_LINE_SIZE,
+    "a burst reads one line of an ifnet");
+
+/* What a link layer does for its interfaces; registered per vnet. */
+struct if_linktype {
+	enum if_type	 lt_type;
+	void	(*lt_input)(struct ifnet *ifp, struct mbuf **m,
+		    unsigned int n);
+	uint32_t	 lt_hdrlen;	/* bytes in front of the MTU */
+};
+int	if_linktype_register(struct vnet *vnet, const struct if_linktype *lt);
+
+/*
+ * A new interface of a vnet, with one reference that the caller owns; not yet
+ * visible.  name: 1..15 characters of [A-Za-z0-9_.:-].  EINVAL, ENOMEM.
+ * Configuration (v_config held), outside the epoch.
+ */
+int	if_alloc(struct vnet *vnet, enum if_type type, const char *name,
+	    struct ifnet **ifpp);
+/* Link it: EEXIST (name taken), ENOMEM (index).  Then it can be found. */
+int	if_attach(struct ifnet *ifp);
+/*
+ * Unlink, wait for the epoch and its callbacks, put dead methods, tell the
+ * upper rooms, drop addresses.  The driver must have stopped its events
+ * before.  Packets that still come are counted as IFD_NOIF.
+ */
+void	if_detach(struct ifnet *ifp);
+void	if_free(struct ifnet *ifp);	/* the creator's reference */
+void	if_ref(struct ifnet *ifp);	/* only with a reference in hand */
+bool	if_try_ref(struct ifnet *ifp);	/* in the epoch; false: dying */
+void	if_rele(struct ifnet *ifp);
+
+/* In the epoch, or with v_config held.  NULL: there is none. */
+struct ifnet *if_byname(struct vnet *vnet, const char *name);
+struct ifnet *if_byindex(struct vnet *vnet, uint32_t index);
+
+/* Configuration; v_config held, outside the epoch; errno values. */
+int	if_setflags(struct ifnet *ifp, uint32_t set, uint32_t clear);
+int	if_setmtu(struct ifnet *ifp, uint32_t mtu);	/* EINVAL: range */
+int	if_setlladdr(struct ifnet *ifp, const uint8_t *lladdr);
+int	if_rename(struct ifnet *ifp, const char *name);	/* EEXIST, EINVAL */
+int	if_promisc(struct ifnet *ifp, bool on);	/* counts requesters */
+int	if_moveto(struct ifnet *ifp, struct vnet *vnet); /* EEXIST, EBUSY */
+/* Driver: carrier changed.  Any thread outside the epoch. */
+void	if_link_state(struct ifnet *ifp, enum if_link state);
+
+/*
+ * Addresses (IPv4 here; v_config held).  addr and broadcast in network order;
+ * broadcast 0: the prefix's all-ones address.  EEXIST, EINVAL, ENOMEM.
+ */
+int	if_addr_add(struct ifnet *ifp, struct in_addr addr, int plen,
+	    struct in_addr broadcast, struct in_addr dst);
+int	if_addr_del(struct ifnet *ifp, struct in_addr addr); /* ENOENT */
+/* In the epoch: the interface's best source address for dst, or NULL. */
+const struct ifaddr *if_addr_for(struct ifnet *ifp, struct in_addr dst);
+/* In the epoch: is addr one of this vnet's own?  On which interface. */
+const struct ifaddr *if_addr_own(struct vnet *vnet, struct in_addr addr);
+
+/* Counting: any thread. */
+static inline void
+if_inc(struct ifnet *ifp, enum if_counter c, uint64_t n)
+{
+
+	counter_add(ifp->if_counters + c, n);
+}
+uint64_t if_counter(struct ifnet *ifp, enum if_counter c);
+
+/*
+ * Drop: counts the reason on ifp, frees the packet.  Also counts IERRORS,
+ * IQDROPS or OQDROPS where netstat's column is meant to show it.
+ */
+void	if_drop(struct ifnet *ifp, struct mbuf *m, enum if_drop why);
+void	if_drop_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+	    enum if_drop why);
+/* Count only: n packets that never became mbufs, or that live on. */
+void	if_count_drop(struct ifnet *ifp, enum if_drop why, uint64_t n);
+
+/*
+ * Hand a burst (n <= MBUF_BURST) to the driver; consumes all of it.  Inside
+ * the epoch.  Each m is a whole frame with its link header; partial checksums
+ * are finished and tags put into the frame where the driver cannot take them.
+ * Counts output.
+ */
+void	if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n);
+
+/*
+ * Packets of one input burst that leave through several interfaces: collect
+ * per interface, send as bursts.  Lives on the stack of one section.
+ */
+#define	IF_TXBURST_SLOTS	4
+struct if_txburst {
+	unsigned int	 tb_n;		/* slots in use */
+	struct if_txslot {
+		struct ifnet	*ts_ifp;
+		unsigned int	 ts_n;
+		struct mbuf	*ts_m[MBUF_BURST];
+	}		 tb_slot[IF_TXBURST_SLOTS];
+};
+
+static inline void
+if_txburst_init(struct if_txburst *tb)
+{
+
+	tb->tb_n = 0;
+}
+
+struct if_txslot *if_txburst_slot(struct if_txburst *tb, struct ifnet *ifp);
+void	if_txburst_flush(struct if_txburst *tb);
+
+static inline void
+if_txburst_add(struct if_txburst *tb, struct ifnet *ifp, struct mbuf *m)
+{
+	struct if_txslot *ts = &tb->tb_slot[0];
+
+	if (__predict_false(tb->tb_n == 0 || ts->ts_ifp != ifp ||
+	    ts->ts_n == MBUF_BURST))
+		ts = if_txburst_slot(tb, ifp);
+	ts->ts_m[ts->ts_n++] = m;
+}
+
+#endif /* _IFNET_IF_VAR_H_ */

@@ -1,0 +1,54 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * Timers, after callout(9).  One thread per callout_wheel runs them; a
+ * callout made with CALLOUT_NET runs inside the net epoch.  callout_stop()
+ * does not wait, callout_drain() does.  With an mtx given at init the handler
+ * runs with it held, and callout_stop() under the same mtx is exact: after
+ * it the handler has run or never will.
+ */
+#ifndef _INTR_CALLOUT_H_
+#define	_INTR_CALLOUT_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct callout_wheel;
+struct mtx;
+
+typedef void callout_fn_t(void *arg);
+
+struct callout {
+	struct callout_wheel *c_wheel;	/* (c) */
+	struct mtx	*c_mtx;		/* (c) or NULL */
+	callout_fn_t	*c_func;	/* (w) w is the wheel's lock */
+	void		*c_arg;		/* (w) */
+	uint64_t	 c_when;	/* (w) time_ns() to run at */
+	int		 c_slot;	/* (w) place in the heap, -1: none */
+	int		 c_flags;	/* (c) */
+};
+
+#define	CALLOUT_NET	0x1
+
+int	callout_wheel_create(const char *name, struct callout_wheel **cwp);
+void	callout_wheel_free(struct callout_wheel *cw); /* none may be armed */
+
+void	callout_init(struct callout *c, struct callout_wheel *cw, int flags,
+	    struct mtx *mtx);
+/*
+ * Arm (again) to call fn(arg) in ns nanoseconds.  True if it was armed.
+ * Any thread, inside or outside the epoch.  ENOMEM cannot happen: the heap
+ * has room for every initialised callout.
+ */
+bool	callout_reset(struct callout *c, uint64_t ns, callout_fn_t *fn,
+	    void *arg);
+bool	callout_stop(struct callout *c);	/* true if it was armed */
+void	callout_drain(struct callout *c);	/* and not running; gives back
+						   its room; outside the epoch
+						   and outside c_mtx */
+
+#endif /* _INTR_CALLOUT_H_ */
