@@ -136,8 +136,16 @@ struct mbuf *m_devget(const void *buf, uint32_t len);
 void	m_cat(struct mbuf *m, struct mbuf *n);
 /* Cut the packet at len: m keeps the front, the rest is returned. */
 struct mbuf *m_split(struct mbuf *m, uint32_t len);
-/* Internet sum of len bytes at off, unfolded partial as wire/in_cksum.h. */
-uint64_t m_cksum(const struct mbuf *m, uint32_t off, uint32_t len);
+/*
+ * The sum of len bytes at off, a partial as in wire/in_cksum.h; the packet
+ * must have them.
+ */
+uint32_t m_cksum(const struct mbuf *m, uint32_t off, uint32_t len);
+/*
+ * Complete a CSUM_PARTIAL checksum and clear the flag.  False: start and
+ * offset do not lie in the packet; it is unchanged.
+ */
+bool	m_cksum_finish(struct mbuf *m);
 
 static inline struct mbuf *
 m_of_frame(void *p)
