@@ -147,6 +147,8 @@ l3_eth_run(void)
 	printf("dpdk_l3 loop=%s rx=%lu tx=%lu drops=%lu txdrops=%lu "
 	    "kpps=%.0f ns=%.0f\n", l3_loop, rx, tx, l3_drops, txdrops,
 	    (double)tx / t / 1e3, tx != 0 ? c * 1e9 / (double)tx : 0.0);
-	for (unsigned int p = 0; p < L3_NPORTS; p++)
+	for (unsigned int p = 0; p < L3_NPORTS; p++) {
 		(void)rte_eth_dev_stop((uint16_t)p);
+		(void)rte_eth_dev_close((uint16_t)p);
+	}
 }

@@ -14,13 +14,17 @@
  * them out of the interface: no skb is made, so one core offers more than any
  * router here takes.  The peer of the interface needs an XDP program or GRO,
  * else the kernel drops what it is sent.  Destinations are the first so many
- * (a power of two) of 198.18.0.0/15.  One thread; needs root.
+ * (a power of two) of 198.18.0.0/15.  Frames are counted by the interfaces.
+ * One thread; needs root.
  */
 #include <arpa/inet.h>
 #include <err.h>
+#include <errno.h>
 #include <net/if.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <sysexits.h>
 
 #include <bpf/bpf.h>
@@ -29,9 +33,11 @@
 #include "xdpgen.skel.h"
 
 #define	FRAME		64
-#define	RUN		(1u << 17)	/* frames a system call */
-#define	BATCH		64		/* frames the kernel redirects at once */
+/* Frames a system call: setting one up takes milliseconds. */
+#define	RUN		(1u << 20)
+#define	BATCH		64	/* frames the kernel redirects at once */
 
+static volatile sig_atomic_t stop;
 static const uint8_t template[FRAME] = {
 	0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0x0a, 0x01, 0x08, 0x00,
 	0x45, 0, 0, FRAME - 14, 0, 0, 0, 0, 64, 17, 0, 0,
@@ -53,29 +59,42 @@ header_sum(const uint8_t *frame)
 	return (sum);
 }
 
-/* Send frames for so many seconds; the number sent. */
-static uint64_t
+static void
+ontime(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+/* Send frames for so many seconds; a signal ends the last run half-way. */
+static void
 generate(int fd, uint8_t *frame, double secs)
 {
+	const struct itimerval when = {
+		.it_value.tv_sec = (time_t)secs,
+		.it_value.tv_usec = (suseconds_t)((secs - (time_t)secs) * 1e6),
+	};
+
 	struct xdp_md ctx = { .data_end = FRAME, .ingress_ifindex = 1 };
 	LIBBPF_OPTS(bpf_test_run_opts, opts,
 	    .data_in = frame, .data_size_in = FRAME,
 	    .ctx_in = &ctx, .ctx_size_in = sizeof(ctx),
 	    .repeat = RUN, .flags = BPF_F_TEST_XDP_LIVE_FRAMES,
 	    .batch_size = BATCH);
-	double t0 = probe_now(CLOCK_MONOTONIC);
-	uint64_t n = 0;
 	int error;
 
-	do {
+	signal(SIGALRM, ontime);
+	signal(SIGINT, ontime);
+	signal(SIGTERM, ontime);
+	if (setitimer(ITIMER_REAL, &when, NULL) != 0)
+		err(EX_USAGE, "seconds");
+	while (stop == 0) {
 		error = bpf_prog_test_run_opts(fd, &opts);
-		if (error != 0) {
+		if (error != 0 && error != -EINTR) {
 			errno = -error;
 			err(EX_OSERR, "live frames");
 		}
-		n += RUN;
-	} while (probe_now(CLOCK_MONOTONIC) - t0 < secs);
-	return (n);
+	}
 }
 
 int
@@ -84,8 +103,7 @@ main(int argc, char **argv)
 	uint8_t frame[FRAME];
 	struct xdpgen_bpf *skel;
 	unsigned int ifindex, ndst;
-	double c0, t0, secs;
-	uint64_t n;
+	double secs;
 
 	if (argc < 4)
 		errx(EX_USAGE, "usage: xdpgen interface destination-mac "
@@ -112,13 +130,7 @@ main(int argc, char **argv)
 	if (xdpgen_bpf__load(skel) != 0)
 		err(EX_OSERR, "load");
 
-	t0 = probe_now(CLOCK_MONOTONIC);
-	c0 = probe_now(CLOCK_PROCESS_CPUTIME_ID);
-	n = generate(bpf_program__fd(skel->progs.xdpgen_frame), frame, secs);
-	t0 = probe_now(CLOCK_MONOTONIC) - t0;
-	c0 = probe_now(CLOCK_PROCESS_CPUTIME_ID) - c0;
-	printf("xdpgen frames=%lu kpps=%.0f ns=%.0f\n", n,
-	    (double)n / t0 / 1e3, c0 * 1e9 / (double)n);
+	generate(bpf_program__fd(skel->progs.xdpgen_frame), frame, secs);
 	xdpgen_bpf__destroy(skel);
 	return (0);
 }

@@ -47,7 +47,7 @@ struct port {
 	struct xsk_ring_cons	 p_cq;
 	struct xsk_ring_prod	 p_tx;
 	struct xsk_ring_prod	 p_fq;
-	unsigned int		 p_unsent;	/* given to the kernel to send */
+	unsigned int		 p_unsent;	/* with the kernel, to send */
 };
 
 static struct {
@@ -324,8 +324,8 @@ main(int argc, char **argv)
 	forward();
 	t = probe_now(CLOCK_MONOTONIC) - t;
 	c = probe_now(CLOCK_THREAD_CPUTIME_ID) - c;
-	printf("xsk_probe rx=%lu tx=%lu drops=%lu kicks=%lu kpps=%.0f ns=%.0f\n",
-	    rxpkts, txpkts, drops, kicks, (double)txpkts / t / 1e3,
+	printf("xsk_probe rx=%lu tx=%lu drops=%lu kicks=%lu kpps=%.0f "
+	    "ns=%.0f\n", rxpkts, txpkts, drops, kicks, (double)txpkts / t / 1e3,
 	    txpkts != 0 ? c * 1e9 / (double)txpkts : 0.0);
 	return (0);
 }
