@@ -208,6 +208,13 @@ void	if_link_state(struct ifnet *ifp, enum if_link state);
 int	if_addr_add(struct ifnet *ifp, struct in_addr addr, int plen,
 	    struct in_addr broadcast, struct in_addr dst);
 int	if_addr_del(struct ifnet *ifp, struct in_addr addr); /* ENOENT */
+/*
+ * A reference on an address: taken with one in hand, or with v_config held
+ * while the address is on its list.  Given up on any thread; the last one
+ * frees it a grace period later.
+ */
+void	ifa_ref(struct ifaddr *ifa);
+void	ifa_rele(struct ifaddr *ifa);
 /* In the epoch: the interface's best source address for dst, or NULL. */
 const struct ifaddr *if_addr_for(struct ifnet *ifp, struct in_addr dst);
 /* In the epoch: is addr one of this vnet's own?  On which interface. */

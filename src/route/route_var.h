@@ -147,8 +147,8 @@ enum lle_state {
 #define	LLE_STATIC	0x04	/* (l) permanent, by the operator */
 #define	LLE_PUB		0x08	/* (l) answer for it */
 #define	LLE_IFADDR	0x10	/* (l) our own address */
-#define	LLE_USED	0x20	/* (a) relaxed: a packet went out since the
-				   last tick; written only if not yet set */
+#define	LLE_USED	0x20	/* (a) relaxed: a packet went out since it
+				   was last heard; written if not yet set */
 #define	LLE_BLACKHOLE	0x40
 #define	LLE_REJECT	0x80
 
@@ -159,7 +159,7 @@ struct llentry {
 	uint8_t		 lle_hdr[ETHER_HDR_LEN]; /* (c) once LLE_VALID: to,
 					   from, ETHERTYPE_IP */
 	uint8_t		 lle_pad[2];
-	CK_SLIST_ENTRY(llentry) lle_link; /* (e/l) hash chain */
+	_Atomic(struct llentry *) lle_next; /* (e/l) hash chain */
 	struct lltable	*lle_table;	/* (c) */
 	enum lle_state	 lle_state;	/* (l) */
 	uint32_t	 lle_nhold;	/* (l) packets waiting */
