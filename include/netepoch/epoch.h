@@ -1,0 +1,323 @@
+/*
+ * SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The netepoch authors
+ *
+ * libepoch: epoch based memory reclamation for any threaded program, with the
+ * names and the meaning of FreeBSD's epoch(9).  See epoch(9) of this project
+ * for each function, and for what differs from the kernel.
+ *
+ * A reader brackets its walk by epoch_enter() and epoch_exit(), or by the
+ * _preempt pair with a tracker on its stack.  A writer unlinks an object and
+ * then either waits (epoch_wait) or hands the object's context over
+ * (epoch_call).  Sections nest; only the outermost counts.
+ *
+ * The structures below are visible because entering is inline.  No program
+ * should touch their members.
+ *
+ * Compile with -DINVARIANTS and link libepoch_debug (pkg-config epoch_debug)
+ * to have every rule checked at run time.
+ */
+#ifndef NETEPOCH_EPOCH_H
+#define	NETEPOCH_EPOCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef EPOCH_PROBES
+#include <sys/sdt.h>
+#define	EPOCH_PROBE1(name, a)	DTRACE_PROBE1(epoch, name, a)
+#else
+#define	EPOCH_PROBE1(name, a)	((void)0)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Flags of epoch_alloc(). */
+#define	EPOCH_PREEMPT	 0x01U	/* sections have trackers */
+#define	EPOCH_LOCKED	 0x02U	/* with PREEMPT: a wait may hold mutexes */
+#define	EPOCH_ASYMMETRIC 0x04U	/* no fence at entry; membarrier(2) at wait */
+#define	EPOCH_POLLED	 0x08U	/* the program runs the callbacks itself */
+#define	EPOCH_HELP	 0x10U	/* with POLLED: epoch_call() may run them */
+
+#define	EPOCH_MAX	64	/* epochs in a process */
+#define	EPOCH_LINE	128	/* two cache lines: prefetchers fetch pairs */
+
+/*
+ * Constant while the epoch exists, but for e_value, which has lines of its
+ * own: a nested section reads e_offset only and must not miss on e_value.
+ */
+struct epoch {
+	uint32_t	 e_offset;	/* (c) of the section in epoch_thread */
+	uint32_t	 e_flags;	/* (c) EPOCH_* */
+	uint64_t	 e_value	/* (a) bumped by writers, never 0 */
+	    __attribute__((__aligned__(EPOCH_LINE)));
+} __attribute__((__aligned__(EPOCH_LINE)));
+
+typedef struct epoch *epoch_t;
+
+/* What a thread publishes for one epoch: its line is read by writers. */
+struct epoch_record {
+	uint64_t	 r_value;	/* (a) e_value at entry; 0: outside */
+	struct epoch_record *r_next;	/* (c) in the epoch's list */
+	const void	*r_owner;	/* (a) NULL: free for a new thread */
+	int32_t		 r_tid;		/* (a) for reports */
+	uint64_t	 r_stalled;	/* (a) r_value already reported */
+} __attribute__((__aligned__(EPOCH_LINE)));
+
+/* A thread's private side of one epoch: no other thread looks at it. */
+struct epoch_section {
+	struct epoch_record *s_record;	/* (t) NULL before the first entry */
+	uint32_t	 s_depth;	/* (t) sections open */
+	uint32_t	 s_pad;
+};
+
+struct epoch_thread {
+	struct epoch_section td_section[EPOCH_MAX];
+};
+
+/* This thread; an empty stand-in until its first entry. */
+extern __thread struct epoch_thread *epoch_self
+    __attribute__((__tls_model__("initial-exec")));
+
+/*
+ * One open preemptible section, on the stack of the thread that opened it.
+ * Release builds do not touch it; its size is the same in both builds.
+ */
+struct epoch_tracker {
+	struct epoch_tracker *et_prev;
+	const void	*et_td;
+	epoch_t		 et_epoch;
+	const char	*et_file;
+	uint64_t	 et_time;
+	int		 et_line;
+};
+typedef struct epoch_tracker *epoch_tracker_t;
+
+struct epoch_context;
+typedef struct epoch_context *epoch_context_t;
+typedef void (*epoch_callback_t)(epoch_context_t);
+
+/* Lies in the object to be freed.  Ours from epoch_call() to the callback. */
+struct epoch_context {
+	epoch_callback_t ec_callback;
+	uintptr_t	 ec_link;
+};
+
+/* Counters of one epoch since its allocation; all times in nanoseconds. */
+struct epoch_stats {
+	uint64_t	 es_advances;	/* values used: waits and batches */
+	uint64_t	 es_nblocked;	/* a wait met a thread in a section */
+	uint64_t	 es_switches;	/* a waiter gave up its CPU */
+	uint64_t	 es_membarriers; /* membarrier(2) calls */
+	uint64_t	 es_epoch_calls; /* callbacks run */
+	uint64_t	 es_epoch_call_tasks; /* batches run */
+	uint64_t	 es_backlog;	/* callbacks queued, not yet run */
+	uint64_t	 es_backlog_max; /* highest seen when a batch was taken */
+	uint64_t	 es_overflows;	/* calls that found the ring full */
+	uint64_t	 es_throttled;	/* calls that waited for the backlog */
+	uint64_t	 es_oldest;	/* age of the oldest queued, at most */
+	uint64_t	 es_oldest_max;	/* the same, highest when run */
+	uint64_t	 es_longest_section; /* that a writer waited for */
+	uint64_t	 es_longest_grace; /* that met a section */
+	uint64_t	 es_stalls;	/* stall reports */
+	uint64_t	 es_abandoned;	/* sections open when a thread ended */
+	uint64_t	 es_records;	/* of threads, in use or free */
+	uint64_t	 es_spare[7];
+};
+
+/* What a stall handler is told.  Strings live until it returns. */
+struct epoch_stall {
+	epoch_t		 st_epoch;
+	const char	*st_name;	/* of the epoch */
+	const char	*st_thread;	/* name of the thread inside */
+	int		 st_tid;	/* its Linux thread id */
+	uint64_t	 st_age;	/* ns in the section, at least */
+	const char	*st_file;	/* debug builds: where it entered */
+	int		 st_line;
+};
+
+typedef void (*epoch_report_t)(const char *);
+typedef void (*epoch_stall_t)(const struct epoch_stall *, void *);
+
+extern epoch_t net_epoch_preempt;
+
+/* Life of an epoch. */
+epoch_t	 epoch_alloc(const char *, unsigned int);
+void	 epoch_free(epoch_t);
+const char *epoch_name(epoch_t);
+unsigned int epoch_flags(epoch_t);
+
+/* Grace periods and callbacks; never inside a section of the same epoch. */
+void	 epoch_wait(epoch_t);
+void	 epoch_wait_preempt(epoch_t);
+void	 epoch_drain_callbacks(epoch_t);
+size_t	 epoch_poll(epoch_t);
+/* Anywhere but in a signal handler. */
+void	 epoch_call(epoch_t, epoch_callback_t, epoch_context_t);
+
+/* Diagnostics. */
+int	 in_epoch_verbose(epoch_t, int);
+void	 epoch_stats_get(epoch_t, struct epoch_stats *);
+void	 epoch_set_stall(epoch_t, unsigned int, epoch_stall_t, void *);
+epoch_report_t epoch_set_panic_handler(epoch_report_t);
+epoch_report_t epoch_set_report_handler(epoch_report_t);
+int	 epoch_trace_list(char *, size_t);
+
+/* Called by the inline functions below and by the macros; not by programs. */
+struct epoch_section *epoch_attach(epoch_t);
+void	 epoch_panic(const char *, const char *, int);
+void	 epoch_enter_debug(epoch_t, const char *, int);
+void	 epoch_exit_debug(epoch_t, const char *, int);
+void	 epoch_enter_preempt_debug(epoch_t, epoch_tracker_t, const char *,
+	    int);
+void	 epoch_exit_preempt_debug(epoch_t, epoch_tracker_t, const char *, int);
+void	 epoch_sleepable_assert(const char *, const char *, int);
+void	 epoch_live_assert(epoch_context_t, const char *, int);
+
+/* This thread's private side of epoch e, attached or not. */
+static inline struct epoch_section *
+epoch_section(epoch_t e)
+{
+	return ((struct epoch_section *)(void *)((char *)epoch_self +
+	    e->e_offset));
+}
+
+/*
+ * Publish the current value.  The writer unlinks, bumps e_value and then
+ * scans; we publish and then read.  One of us must see the other, which takes
+ * a full barrier on both sides: here the exchange, or, in an asymmetric
+ * epoch, the membarrier(2) that the writer issues between bump and scan.
+ * Both stores release: a writer that sees this value also sees every earlier
+ * section of this thread finished.
+ */
+static inline void
+epoch_publish(epoch_t e, struct epoch_record *r)
+{
+	uint64_t value;
+
+	value = __atomic_load_n(&e->e_value, __ATOMIC_ACQUIRE);
+	if ((e->e_flags & EPOCH_ASYMMETRIC) != 0) {
+		__atomic_store_n(&r->r_value, value, __ATOMIC_RELEASE);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		return;
+	}
+	(void)__atomic_exchange_n(&r->r_value, value, __ATOMIC_SEQ_CST);
+#if !defined(__x86_64__)
+	/* Elsewhere the exchange orders less than the scan needs. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/*
+ * Enter.  The depth rises before the record is looked at, and the test is
+ * made on the record: a signal handler that enters and leaves between any
+ * two instructions finds either a record that is published already, or
+ * publishes one that its own exit then leaves in place.
+ */
+static inline void
+epoch_enter_raw(epoch_t e)
+{
+	struct epoch_section *s = epoch_section(e);
+
+	if (__builtin_expect(s->s_record == NULL, 0))
+		s = epoch_attach(e);
+	s->s_depth++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&s->s_record->r_value, __ATOMIC_RELAXED) == 0)
+		epoch_publish(e, s->s_record);
+	EPOCH_PROBE1(enter, e);
+}
+
+/* Exit.  The release pairs with the acquire of the writer's scan. */
+static inline void
+epoch_exit_raw(epoch_t e)
+{
+	struct epoch_section *s = epoch_section(e);
+
+	EPOCH_PROBE1(exit, e);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (--s->s_depth != 0)
+		return;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->s_record->r_value, 0, __ATOMIC_RELEASE);
+}
+
+/* 1 if this thread is in a section of e, else 0; also for a NULL epoch. */
+static inline int
+in_epoch(epoch_t e)
+{
+	return (e != NULL && epoch_section(e)->s_depth != 0);
+}
+
+#ifdef INVARIANTS
+
+#define	epoch_enter(e)		epoch_enter_debug((e), __FILE__, __LINE__)
+#define	epoch_exit(e)		epoch_exit_debug((e), __FILE__, __LINE__)
+#define	epoch_enter_preempt(e, et)					\
+	epoch_enter_preempt_debug((e), (et), __FILE__, __LINE__)
+#define	epoch_exit_preempt(e, et)					\
+	epoch_exit_preempt_debug((e), (et), __FILE__, __LINE__)
+#define	EPOCH_ASSERT(e)		((void)(in_epoch(e) != 0 ||		\
+	(epoch_panic("not in the epoch", __FILE__, __LINE__), 0)))
+#define	EPOCH_ASSERT_NOT(e)	((void)(in_epoch(e) == 0 ||		\
+	(epoch_panic("in the epoch", __FILE__, __LINE__), 0)))
+/* Before a sleep or a sleepable lock, which what names. */
+#define	EPOCH_MAY_SLEEP(what)						\
+	epoch_sleepable_assert((what), __FILE__, __LINE__)
+/* The object that holds ctx must not have seen its callback. */
+#define	EPOCH_ASSERT_LIVE(ctx)						\
+	epoch_live_assert((ctx), __FILE__, __LINE__)
+
+#else
+
+static inline void
+epoch_enter(epoch_t e)
+{
+	epoch_enter_raw(e);
+}
+
+static inline void
+epoch_exit(epoch_t e)
+{
+	epoch_exit_raw(e);
+}
+
+static inline void
+epoch_enter_preempt(epoch_t e, epoch_tracker_t et)
+{
+	(void)et;
+	epoch_enter_raw(e);
+}
+
+static inline void
+epoch_exit_preempt(epoch_t e, epoch_tracker_t et)
+{
+	(void)et;
+	epoch_exit_raw(e);
+}
+
+#define	EPOCH_ASSERT(e)		((void)0)
+#define	EPOCH_ASSERT_NOT(e)	((void)0)
+#define	EPOCH_MAY_SLEEP(what)	((void)0)
+#define	EPOCH_ASSERT_LIVE(ctx)	((void)0)
+
+#endif /* INVARIANTS */
+
+/* The epoch of the network stack; et is the tracker itself, not a pointer. */
+#define	NET_EPOCH_ENTER(et)	epoch_enter_preempt(net_epoch_preempt, &(et))
+#define	NET_EPOCH_EXIT(et)	epoch_exit_preempt(net_epoch_preempt, &(et))
+#define	NET_EPOCH_WAIT()	epoch_wait_preempt(net_epoch_preempt)
+#define	NET_EPOCH_CALL(cb, ctx)	epoch_call(net_epoch_preempt, (cb), (ctx))
+#define	NET_EPOCH_DRAIN_CALLBACKS()					\
+	epoch_drain_callbacks(net_epoch_preempt)
+#define	NET_EPOCH_ASSERT()	EPOCH_ASSERT(net_epoch_preempt)
+#define	NET_EPOCH_ASSERT_NOT()	EPOCH_ASSERT_NOT(net_epoch_preempt)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NETEPOCH_EPOCH_H */

@@ -1,0 +1,327 @@
+/*
+ * SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The netepoch authors
+ *
+ * Epochs and grace periods.
+ *
+ * A slot is an epoch: a 64-bit value that writers bump, and the records in
+ * which threads publish the value they entered at.  A grace period is one
+ * bump and one scan: wait until each record is 0 or at least the new value.
+ * Because the value never wraps, a record that is at least the goal proves
+ * that its thread entered after the bump, so a second step is not needed.
+ *
+ * Slots are static and never unmapped; records stay with their slot when an
+ * epoch is freed, and the next epoch of the slot goes on with them.
+ *
+ * Runs on any thread, outside the epoch it waits for.
+ */
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "epoch_private.h"
+
+#define	EPOCH_SPIN	2000U		/* pauses before the first yield */
+#define	EPOCH_YIELD_NS	1000000U	/* yields before the first sleep */
+#define	EPOCH_SLEEP_NS	50000		/* shortest sleep */
+#define	EPOCH_SLEEP_MAX	20U		/* in units of the shortest */
+
+#define	EPOCH_FLAGS	(EPOCH_PREEMPT | EPOCH_LOCKED | EPOCH_ASYMMETRIC | \
+	EPOCH_POLLED | EPOCH_HELP)
+
+struct epoch_slot epoch_slots[EPOCH_MAX] = {
+	[0] = {
+		.es_epoch = { .e_flags = EPOCH_PREEMPT, .e_value = 1 },
+		.es_base = 1,
+		.es_name = "Net preemptible",
+		.es_inuse = 1,
+	},
+};
+
+epoch_t net_epoch_preempt = &epoch_slots[0].es_epoch;
+
+static bool epoch_membarrier;		/* (c) after the constructor */
+
+uint64_t
+epoch_now(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec);
+}
+
+/* Once in a process, and again in the child of a fork. */
+void
+epoch_heavy_barrier_register(void)
+{
+	epoch_membarrier = syscall(SYS_membarrier,
+	    MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+bool
+epoch_heavy_barrier_works(void)
+{
+	return (epoch_membarrier);
+}
+
+/*
+ * The reader's half of the barrier, run for it on every CPU where a thread of
+ * this process runs.  A sleeping thread passed a barrier when it was switched
+ * out.  Pairs with the signal fence in epoch_publish().
+ */
+void
+epoch_heavy_barrier(struct epoch_slot *es)
+{
+	if (es != NULL)
+		epoch_count(&es->es_stats.es_membarriers, 1);
+	(void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+static void
+epoch_slot_init(struct epoch_slot *es, const char *name, unsigned int flags)
+{
+	/* Value, records and queues go on from the slot's former life. */
+	if ((flags & EPOCH_ASYMMETRIC) != 0 && !epoch_membarrier)
+		flags &= ~EPOCH_ASYMMETRIC;
+	es->es_epoch.e_offset = (uint32_t)(epoch_index(es) *
+	    sizeof(struct epoch_section));
+	es->es_epoch.e_flags = flags;
+	(void)strncpy(es->es_name, name, sizeof(es->es_name) - 1);
+	es->es_name[sizeof(es->es_name) - 1] = '\0';
+	es->es_base = es->es_epoch.e_value;
+	es->es_stall_ns = 0;
+	es->es_stall_cb = NULL;
+	es->es_stall_arg = NULL;
+	(void)memset(&es->es_stats, 0, sizeof(es->es_stats));
+}
+
+/*
+ * Make an epoch.  The name is copied (31 bytes are kept); flags are EPOCH_*.
+ * NULL with errno EINVAL for a missing name or bad flags, ENFILE when all
+ * EPOCH_MAX are in use.  Where the kernel has no membarrier(2),
+ * EPOCH_ASYMMETRIC is dropped: see epoch_flags().
+ */
+epoch_t
+epoch_alloc(const char *name, unsigned int flags)
+{
+	struct epoch_slot *es = NULL;
+	sigset_t set;
+	unsigned int i;
+
+	if (name == NULL || (flags & ~EPOCH_FLAGS) != 0 ||
+	    ((flags & EPOCH_LOCKED) != 0 && (flags & EPOCH_PREEMPT) == 0) ||
+	    ((flags & EPOCH_HELP) != 0 && (flags & EPOCH_POLLED) == 0)) {
+		errno = EINVAL;
+		return (NULL);
+	}
+	epoch_lock_enter(&set);
+	for (i = 0; i < EPOCH_MAX; i++) {
+		if (epoch_slots[i].es_inuse == 0) {
+			es = &epoch_slots[i];
+			epoch_slot_init(es, name, flags);
+			__atomic_store_n(&es->es_inuse, 1, __ATOMIC_RELEASE);
+			break;
+		}
+	}
+	epoch_lock_exit(&set);
+	if (es == NULL) {
+		errno = ENFILE;
+		return (NULL);
+	}
+	return (&es->es_epoch);
+}
+
+/*
+ * Drain and give the slot back.  The caller has made sure that no thread
+ * enters, calls or waits any more.  Callbacks that queue others are run until
+ * none is left.  May sleep; never inside a section.
+ */
+void
+epoch_free(epoch_t e)
+{
+	struct epoch_slot *es = epoch_slot(e);
+	struct epoch_record *r;
+	sigset_t set;
+
+	if (__atomic_load_n(&es->es_inuse, __ATOMIC_ACQUIRE) == 0) {
+		epoch_panicf("epoch_free: epoch %u is not in use",
+		    epoch_index(es));
+		return;
+	}
+	if (e == net_epoch_preempt) {
+		epoch_panicf("epoch_free: \"%s\" is permanent", es->es_name);
+		return;
+	}
+	do
+		epoch_drain_callbacks(e);
+	while (epoch_backlog(es) != 0);
+	for (r = __atomic_load_n(&es->es_records, __ATOMIC_ACQUIRE); r != NULL;
+	    r = r->r_next) {
+		if (__atomic_load_n(&r->r_value, __ATOMIC_ACQUIRE) != 0)
+			epoch_panicf("epoch_free: thread %d is inside \"%s\"",
+			    (int)r->r_tid, es->es_name);
+	}
+	/* The reclaimer looks at slots in use under es_mtx. */
+	(void)pthread_mutex_lock(&es->es_mtx);
+	epoch_lock_enter(&set);
+	__atomic_store_n(&es->es_inuse, 0, __ATOMIC_RELEASE);
+	epoch_lock_exit(&set);
+	(void)pthread_mutex_unlock(&es->es_mtx);
+}
+
+const char *
+epoch_name(epoch_t e)
+{
+	return (epoch_slot(e)->es_name);
+}
+
+/* The flags in force: EPOCH_ASYMMETRIC is absent where it cannot work. */
+unsigned int
+epoch_flags(epoch_t e)
+{
+	return (e->e_flags);
+}
+
+/*
+ * Begin a grace period: its goal.  A full barrier between the unlinking
+ * before and the scan after; pairs with the exchange in epoch_publish().
+ */
+uint64_t
+epoch_bump(struct epoch_slot *es)
+{
+	uint64_t goal;
+
+	goal = __atomic_add_fetch(&es->es_epoch.e_value, 1, __ATOMIC_SEQ_CST);
+#if !defined(__x86_64__)
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+	return (goal);
+}
+
+/* Has the thread of r left every section that it began before goal? */
+static inline bool
+epoch_record_passed(const struct epoch_record *r, uint64_t goal)
+{
+	uint64_t value = __atomic_load_n(&r->r_value, __ATOMIC_ACQUIRE);
+
+	return (value == 0 || value >= goal);
+}
+
+/*
+ * Scan from *rp on; leaves *rp at the first record in the way and returns
+ * false, or NULL and true.  A record that passed once need not be looked at
+ * again for the same goal.
+ */
+bool
+epoch_goal_passed(struct epoch_slot *es, struct epoch_record **rp,
+    uint64_t goal)
+{
+	struct epoch_record *r;
+
+	(void)es;
+	for (r = *rp; r != NULL; r = r->r_next) {
+		if (!epoch_record_passed(r, goal))
+			break;
+	}
+	*rp = r;
+	return (r == NULL);
+}
+
+/*
+ * Give the reader r time.  Spin first, since most sections are short; then
+ * yield, since the reader may be preempted on this very CPU; then sleep.
+ */
+void
+epoch_backoff(struct epoch_slot *es, struct epoch_backoff *eb,
+    struct epoch_record *r)
+{
+	struct timespec ts = { 0, 0 };
+	uint64_t now;
+
+	if (eb->eb_start == 0)
+		eb->eb_start = epoch_now();
+	if (eb->eb_spins++ < EPOCH_SPIN) {
+		epoch_pause();
+		return;
+	}
+	now = epoch_now();
+	epoch_count(&es->es_stats.es_switches, 1);
+	if (now - eb->eb_start < EPOCH_YIELD_NS) {
+		(void)sched_yield();
+		return;
+	}
+	if (r != NULL)
+		epoch_stall_check(es, r, now - eb->eb_start);
+	if (eb->eb_sleeps < EPOCH_SLEEP_MAX)
+		eb->eb_sleeps++;
+	ts.tv_nsec = (long)eb->eb_sleeps * EPOCH_SLEEP_NS;
+	(void)nanosleep(&ts, NULL);
+}
+
+/* Wait until goal has passed, from record r on. */
+void
+epoch_goal_wait(struct epoch_slot *es, struct epoch_record *r, uint64_t goal)
+{
+	struct epoch_backoff eb = { 0, 0, 0 };
+	uint64_t took;
+
+	while (!epoch_goal_passed(es, &r, goal)) {
+		if (eb.eb_start == 0)
+			epoch_count(&es->es_stats.es_nblocked, 1);
+		epoch_backoff(es, &eb, r);
+	}
+	if (eb.eb_start != 0) {
+		took = epoch_now() - eb.eb_start;
+		epoch_count_max(&es->es_stats.es_longest_grace, took);
+		epoch_count_max(&es->es_stats.es_longest_section, took);
+	}
+}
+
+static void
+epoch_wait_slot(struct epoch_slot *es, const char *func)
+{
+	uint64_t goal;
+
+	if (__atomic_load_n(&es->es_inuse, __ATOMIC_RELAXED) == 0) {
+		epoch_panicf("%s: epoch %u is not in use", func,
+		    epoch_index(es));
+		return;
+	}
+	/* Not left to debug builds: it would wait for itself for ever. */
+	if (in_epoch(&es->es_epoch) != 0) {
+		epoch_panicf("%s: inside a section of \"%s\"", func,
+		    es->es_name);
+		return;
+	}
+	if (epoch_debug_wait(func, es))
+		return;
+	EPOCH_LIB_PROBE1(wait__start, &es->es_epoch);
+	goal = epoch_bump(es);
+	if ((es->es_epoch.e_flags & EPOCH_ASYMMETRIC) != 0)
+		epoch_heavy_barrier(es);
+	epoch_goal_wait(es,
+	    __atomic_load_n(&es->es_records, __ATOMIC_ACQUIRE), goal);
+	EPOCH_LIB_PROBE1(wait__end, &es->es_epoch);
+}
+
+/*
+ * Wait until every section of a non-preemptible epoch that was open at the
+ * call has ended.  Not inside a section.  It spins, then yields and sleeps.
+ */
+void
+epoch_wait(epoch_t e)
+{
+	epoch_wait_slot(epoch_slot(e), "epoch_wait");
+}
+
+/* The same for an epoch made with EPOCH_PREEMPT.  May sleep. */
+void
+epoch_wait_preempt(epoch_t e)
+{
+	epoch_wait_slot(epoch_slot(e), "epoch_wait_preempt");
+}

@@ -1,0 +1,455 @@
+/*
+ * SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The netepoch authors
+ *
+ * Deferred callbacks.
+ *
+ * Each thread has a queue per epoch: a ring of pointers that it alone fills,
+ * with plain stores.  Whoever holds the epoch's es_mtx marks the end of all
+ * rings, bumps the epoch's value once for that whole batch, and runs the
+ * batch when the goal has passed.  So one grace period is shared by all
+ * threads, and a callback waits for at most two of them.
+ *
+ * A full ring makes the producer wait, for a bounded time and only outside
+ * all sections; what still does not fit goes to a list through the contexts
+ * themselves, so that epoch_call() cannot fail.
+ *
+ * Callbacks run outside all sections, under es_mtx, on the reclaim thread, on
+ * a thread that drains, or on one that polls.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "epoch_private.h"
+
+#define	EPOCH_RING_BYTES (EPOCH_RING * sizeof(epoch_context_t))
+#define	EPOCH_RUN_STEP	64U	/* callbacks between updates of q_head */
+#define	EPOCH_AHEAD	8U	/* contexts prefetched ahead of the run */
+
+static const uint32_t epoch_never_idle;
+
+static inline epoch_context_t
+epoch_over_next(epoch_context_t ctx)
+{
+	return ((epoch_context_t)(ctx->ec_link & ~EPOCH_MARK_BITS));
+}
+
+static uint64_t
+epoch_queue_backlog(struct epoch_queue *q)
+{
+	uint64_t done, in;
+
+	done = __atomic_load_n(&q->q_head, __ATOMIC_RELAXED) +
+	    __atomic_load_n(&q->q_over_done, __ATOMIC_RELAXED);
+	in = __atomic_load_n(&q->q_tail, __ATOMIC_RELAXED) +
+	    __atomic_load_n(&q->q_over_in, __ATOMIC_RELAXED);
+	return (in > done ? in - done : 0);
+}
+
+/* Callbacks queued for es and not yet run; no lock, so of no one moment. */
+uint64_t
+epoch_backlog(struct epoch_slot *es)
+{
+	struct epoch_queue *q;
+	uint64_t n = 0;
+
+	for (q = __atomic_load_n(&es->es_queues, __ATOMIC_ACQUIRE); q != NULL;
+	    q = q->q_next)
+		n += epoch_queue_backlog(q);
+	return (n);
+}
+
+/* Age of the oldest callback of es, at most, in ns; 0: none. */
+uint64_t
+epoch_oldest(struct epoch_slot *es)
+{
+	uint64_t birth, now = epoch_now();
+
+	if (epoch_backlog(es) == 0)
+		return (0);
+	if (__atomic_load_n(&es->es_goal, __ATOMIC_RELAXED) != 0) {
+		birth = __atomic_load_n(&es->es_batch_birth, __ATOMIC_RELAXED);
+	} else {
+		birth = __atomic_load_n(&es->es_birth, __ATOMIC_RELAXED);
+		if (birth == 0)
+			birth = __atomic_load_n(&es->es_marked,
+			    __ATOMIC_RELAXED);
+	}
+	return (now > birth ? now - birth : 0);
+}
+
+/* In the child of a fork: only the thread of td still produces. */
+void
+epoch_queue_forked(struct epoch_queue *q, const void *td)
+{
+	epoch_context_t ctx;
+	uint64_t n = q->q_over_done;
+
+	(void)pthread_mutex_init(&q->q_mtx, NULL);
+	if (q->q_owner != td)
+		q->q_owner = NULL;
+	/* A push may have been cut in half: count again. */
+	for (ctx = q->q_over; ctx != NULL; ctx = epoch_over_next(ctx))
+		n++;
+	for (ctx = q->q_over_mark; ctx != NULL; ctx = epoch_over_next(ctx))
+		n++;
+	q->q_over_in = n;
+}
+
+/* Run one callback.  The context, and what holds it, is the callback's. */
+static inline void
+epoch_run_one(epoch_context_t ctx)
+{
+	epoch_callback_t cb = ctx->ec_callback;
+
+	EPOCH_LIB_PROBE2(callback, cb, ctx);
+	epoch_debug_ran(ctx);
+	cb(ctx);
+}
+
+/*
+ * Run the batch's part of a ring.  Slots go back to the producer in steps;
+ * q_head never passes a callback that has not returned.
+ */
+static void
+epoch_run_ring(struct epoch_queue *q)
+{
+	const uint64_t mask = EPOCH_RING - 1;
+	uint64_t end = q->q_mark;
+	uint64_t i, step;
+
+	for (i = q->q_head; i != end;) {
+		step = end - i < EPOCH_RUN_STEP ? end : i + EPOCH_RUN_STEP;
+		for (; i != step; i++) {
+			if (i + EPOCH_AHEAD < end)
+				__builtin_prefetch(
+				    q->q_ring[(i + EPOCH_AHEAD) & mask]);
+			epoch_run_one(q->q_ring[i & mask]);
+		}
+		__atomic_store_n(&q->q_head, i, __ATOMIC_RELEASE);
+	}
+}
+
+static size_t
+epoch_run_over(struct epoch_queue *q)
+{
+	epoch_context_t ctx, next;
+	size_t n = 0;
+
+	for (ctx = q->q_over_mark; ctx != NULL; ctx = next, n++) {
+		next = epoch_over_next(ctx);
+		epoch_run_one(ctx);
+	}
+	q->q_over_mark = NULL;
+	__atomic_store_n(&q->q_over_done, q->q_over_done + n,
+	    __ATOMIC_RELEASE);
+	return (n);
+}
+
+/* The batch's goal has passed: run it.  es_mtx held. */
+static size_t
+epoch_run(struct epoch_slot *es)
+{
+	struct epoch_td *td = epoch_td_get();
+	struct epoch_queue *q;
+	size_t n = 0;
+	uint64_t age;
+
+	td->td_running = es;
+	for (q = __atomic_load_n(&es->es_queues, __ATOMIC_ACQUIRE); q != NULL;
+	    q = q->q_next) {
+		if (q->q_head != q->q_mark) {
+			n += (size_t)(q->q_mark - q->q_head);
+			epoch_run_ring(q);
+		}
+		if (q->q_over_mark != NULL)
+			n += epoch_run_over(q);
+	}
+	td->td_running = NULL;
+	__atomic_store_n(&es->es_goal, 0, __ATOMIC_RELAXED);
+	age = epoch_now() - es->es_batch_birth;
+	epoch_count_max(&es->es_stats.es_oldest_max, age);
+	epoch_count(&es->es_stats.es_epoch_calls, n);
+	epoch_count(&es->es_stats.es_epoch_call_tasks, 1);
+	return (n);
+}
+
+/*
+ * Make a batch of everything queued so far.  Reading a tail acquires what its
+ * producer unlinked, and the bump orders all of that before the scan.
+ */
+static bool
+epoch_mark(struct epoch_slot *es)
+{
+	struct epoch_queue *q;
+	uint64_t birth, n = 0;
+
+	for (q = __atomic_load_n(&es->es_queues, __ATOMIC_ACQUIRE); q != NULL;
+	    q = q->q_next) {
+		q->q_mark = __atomic_load_n(&q->q_tail, __ATOMIC_ACQUIRE);
+		n += q->q_mark - q->q_head;
+		if (__atomic_load_n(&q->q_over_in, __ATOMIC_RELAXED) ==
+		    q->q_over_done)
+			continue;
+		(void)pthread_mutex_lock(&q->q_mtx);
+		q->q_over_mark = q->q_over;
+		n += q->q_over_in - q->q_over_done;
+		q->q_over = NULL;
+		(void)pthread_mutex_unlock(&q->q_mtx);
+	}
+	birth = __atomic_exchange_n(&es->es_birth, 0, __ATOMIC_RELAXED);
+	if (birth < es->es_marked)
+		birth = es->es_marked;
+	__atomic_store_n(&es->es_marked, epoch_now(), __ATOMIC_RELAXED);
+	if (n == 0)
+		return (false);
+	/* What is in this batch was not there at the look before. */
+	__atomic_store_n(&es->es_batch_birth, birth, __ATOMIC_RELAXED);
+	epoch_count_max(&es->es_stats.es_backlog_max, n);
+	es->es_scan = __atomic_load_n(&es->es_records, __ATOMIC_ACQUIRE);
+	__atomic_store_n(&es->es_goal, epoch_bump(es), __ATOMIC_RELAXED);
+	es->es_fenced = false;
+	return (true);
+}
+
+/*
+ * One step, with es_mtx held: run the batch if its goal has passed, then mark
+ * the next.  Never waits.
+ */
+static size_t
+epoch_step(struct epoch_slot *es)
+{
+	if (es->es_goal == 0 && !epoch_mark(es))
+		return (0);
+	if ((es->es_epoch.e_flags & EPOCH_ASYMMETRIC) != 0 && !es->es_fenced) {
+		epoch_heavy_barrier(es);
+		es->es_fenced = true;
+	}
+	if (!epoch_goal_passed(es, &es->es_scan, es->es_goal)) {
+		epoch_stall_check(es, es->es_scan,
+		    epoch_now() - es->es_marked);
+		return (0);
+	}
+	return (epoch_run(es));
+}
+
+/*
+ * The reclaimer's look at one epoch.  *busy is set when something is left to
+ * do later.  Returns the number of callbacks run.
+ */
+size_t
+epoch_reclaim(struct epoch_slot *es, bool *busy)
+{
+	size_t n;
+
+	(void)pthread_mutex_lock(&es->es_mtx);
+	if (__atomic_load_n(&es->es_inuse, __ATOMIC_RELAXED) == 0) {
+		(void)pthread_mutex_unlock(&es->es_mtx);
+		return (0);
+	}
+	n = epoch_step(es);
+	if (es->es_goal != 0 || epoch_backlog(es) != 0)
+		*busy = true;
+	(void)pthread_mutex_unlock(&es->es_mtx);
+	return (n);
+}
+
+/*
+ * Run the callbacks of e that are ready, on this thread, and start a grace
+ * period for those queued since.  Never waits for a reader: when somebody
+ * else is reclaiming, or the thread is in a section or in a callback, it does
+ * nothing.  Returns the number of callbacks run.
+ */
+size_t
+epoch_poll(epoch_t e)
+{
+	struct epoch_slot *es = epoch_slot(e);
+	struct epoch_td *td = epoch_td_get();
+	size_t n;
+
+	if (td->td_running != NULL || epoch_td_inside(td))
+		return (0);
+	if (pthread_mutex_trylock(&es->es_mtx) != 0)
+		return (0);
+	n = epoch_step(es);
+	/* With no reader about, the next step succeeds at once. */
+	if (n != 0)
+		(void)epoch_mark(es);
+	(void)pthread_mutex_unlock(&es->es_mtx);
+	return (n);
+}
+
+/*
+ * Run every callback queued before the call, on this thread or another, and
+ * return when they have all returned.  Those that they queue in turn need
+ * another call.  Waits for readers, so: not inside a section, not inside a
+ * callback, and not under a lock that a reader or a callback takes.
+ */
+void
+epoch_drain_callbacks(epoch_t e)
+{
+	struct epoch_slot *es = epoch_slot(e);
+	struct epoch_td *td = epoch_td_get();
+
+	if (td->td_running != NULL || epoch_td_inside(td)) {
+		epoch_panicf("epoch_drain_callbacks(\"%s\"): inside a %s",
+		    es->es_name,
+		    td->td_running != NULL ? "callback" : "section");
+		return;
+	}
+	(void)pthread_mutex_lock(&es->es_mtx);
+	if (es->es_goal != 0) {
+		if ((e->e_flags & EPOCH_ASYMMETRIC) != 0 && !es->es_fenced)
+			epoch_heavy_barrier(es);
+		epoch_goal_wait(es, es->es_scan, es->es_goal);
+		(void)epoch_run(es);
+	}
+	if (epoch_mark(es)) {
+		if ((e->e_flags & EPOCH_ASYMMETRIC) != 0)
+			epoch_heavy_barrier(es);
+		epoch_goal_wait(es, es->es_scan, es->es_goal);
+		(void)epoch_run(es);
+	}
+	(void)pthread_mutex_unlock(&es->es_mtx);
+}
+
+/* A queue nobody produces for, or a new one; epoch_lock held. */
+static struct epoch_queue *
+epoch_queue_make(struct epoch_slot *es)
+{
+	struct epoch_queue *q;
+
+	for (q = es->es_queues; q != NULL; q = q->q_next) {
+		if (q->q_owner == NULL)
+			return (q);
+	}
+	q = epoch_mem_alloc(sizeof(*q));
+	q->q_ring = epoch_mem_alloc(EPOCH_RING_BYTES);
+	(void)pthread_mutex_init(&q->q_mtx, NULL);
+	q->q_next = es->es_queues;
+	__atomic_store_n(&es->es_queues, q, __ATOMIC_RELEASE);
+	return (q);
+}
+
+static struct epoch_queue *
+epoch_queue_attach(struct epoch_slot *es)
+{
+	struct epoch_td *td = epoch_td_get();
+	struct epoch_queue *q;
+	sigset_t set;
+
+	epoch_lock_enter(&set);
+	q = epoch_queue_make(es);
+	q->q_owner = td;
+	q->q_idle = (es->es_epoch.e_flags & EPOCH_POLLED) != 0 ?
+	    &epoch_never_idle : &epoch_reclaim_state;
+	td->td_queue[epoch_index(es)] = q;
+	epoch_lock_exit(&set);
+	return (q);
+}
+
+/* Wait for room in the ring, for EPOCH_THROTTLE_NS at most. */
+static void
+epoch_throttle(struct epoch_slot *es, struct epoch_queue *q)
+{
+	struct timespec ts = { 0, 50000 };
+	uint64_t start = epoch_now();
+
+	epoch_count(&es->es_stats.es_throttled, 1);
+	do {
+		epoch_reclaim_kick();
+		(void)nanosleep(&ts, NULL);
+		q->q_space = __atomic_load_n(&q->q_head, __ATOMIC_ACQUIRE);
+	} while (q->q_tail - q->q_space > EPOCH_RING / 2 &&
+	    epoch_now() - start < EPOCH_THROTTLE_NS);
+}
+
+/*
+ * No room: help, or wait, where that can do no harm.  A thread inside a
+ * section holds the grace period up itself, and one inside a callback holds
+ * up the rest of the batch.  Waiting has a limit because the caller may hold
+ * a lock that a reader spins for.
+ */
+static void
+epoch_make_room(struct epoch_slot *es, struct epoch_queue *q)
+{
+	struct epoch_td *td = epoch_td_self();
+
+	if (td->td_running == NULL && !epoch_td_inside(td)) {
+		if ((es->es_epoch.e_flags & EPOCH_POLLED) == 0)
+			epoch_throttle(es, q);
+		else if ((es->es_epoch.e_flags & EPOCH_HELP) != 0)
+			(void)epoch_poll(&es->es_epoch);
+	}
+	q->q_space = __atomic_load_n(&q->q_head, __ATOMIC_ACQUIRE);
+}
+
+/* The ring is full and stays so. */
+static void
+epoch_call_over(struct epoch_slot *es, struct epoch_queue *q,
+    epoch_context_t ctx)
+{
+	epoch_count(&es->es_stats.es_overflows, 1);
+	(void)pthread_mutex_lock(&q->q_mtx);
+	ctx->ec_link = (uintptr_t)q->q_over | EPOCH_QUEUED;
+	q->q_over = ctx;
+	__atomic_store_n(&q->q_over_in, q->q_over_in + 1, __ATOMIC_RELAXED);
+	(void)pthread_mutex_unlock(&q->q_mtx);
+}
+
+/* Each EPOCH_BATCH calls, and when the reclaimer sleeps. */
+static void
+epoch_call_kick(struct epoch_slot *es, struct epoch_queue *q)
+{
+	uint64_t none = 0;
+
+	if ((es->es_epoch.e_flags & EPOCH_POLLED) == 0) {
+		if (__atomic_load_n(q->q_idle, __ATOMIC_RELAXED) != 0)
+			(void)__atomic_compare_exchange_n(&es->es_birth, &none,
+			    epoch_now(), false, __ATOMIC_RELAXED,
+			    __ATOMIC_RELAXED);
+		epoch_reclaim_kick();
+		return;
+	}
+	if ((es->es_epoch.e_flags & EPOCH_HELP) != 0)
+		epoch_make_room(es, q);
+}
+
+/*
+ * Run cb(ctx) once no section that is open now is open any more.  ctx lies in
+ * the object and is ours until then; it must not be queued twice.  Legal
+ * inside a section and inside a callback, not in a signal handler.  Does not
+ * fail.  Outside all sections it may wait up to 10 ms when 16,384 callbacks
+ * of this thread are outstanding.
+ */
+void
+epoch_call(epoch_t e, epoch_callback_t cb, epoch_context_t ctx)
+{
+	struct epoch_slot *es = epoch_slot(e);
+	struct epoch_queue *q;
+	uint64_t tail;
+
+	EPOCH_LIB_PROBE2(call, e, ctx);
+	if (epoch_debug_queued(ctx))
+		return;
+	q = epoch_td_self()->td_queue[epoch_index(es)];
+	if (__builtin_expect(q == NULL, 0))
+		q = epoch_queue_attach(es);
+	ctx->ec_callback = cb;
+	tail = q->q_tail;
+	if (__builtin_expect(tail - q->q_space >= EPOCH_RING, 0)) {
+		epoch_make_room(es, q);
+		tail = q->q_tail;	/* a callback may have queued */
+		if (tail - q->q_space >= EPOCH_RING) {
+			epoch_call_over(es, q, ctx);
+			return;
+		}
+	}
+	ctx->ec_link = EPOCH_QUEUED;
+	q->q_ring[tail & (EPOCH_RING - 1)] = ctx;
+	__atomic_store_n(&q->q_tail, tail + 1, __ATOMIC_RELEASE);
+	if (__builtin_expect(tail % EPOCH_BATCH == EPOCH_BATCH - 1 ||
+	    __atomic_load_n(q->q_idle, __ATOMIC_RELAXED) != 0, 0))
+		epoch_call_kick(es, q);
+}

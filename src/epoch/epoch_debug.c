@@ -1,0 +1,349 @@
+/*
+ * SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The netepoch authors
+ *
+ * The checks of a debug build: compiled only with INVARIANTS, where the
+ * header's macros call these functions instead of the inline ones.
+ *
+ * Each open preemptible section is on its thread's list of trackers; plain
+ * sections are known by their depth and the place of the outermost entry.
+ * Everything here belongs to the calling thread, except td_place, which a
+ * stall report reads under epoch_lock, and the table of places already
+ * reported.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "epoch_private.h"
+
+#define	EPOCH_SEEN	1024U			/* places remembered */
+#define	EPOCH_EXITED	((const void *)0xdeadbeefUL)
+
+/* Pairs of places already reported: hashes. */
+static uint64_t epoch_seen[EPOCH_SEEN];		/* (a) */
+
+static uint64_t
+epoch_debug_time(void)
+{
+#if defined(__x86_64__)
+	return (__builtin_ia32_rdtsc());
+#else
+	return (epoch_now());
+#endif
+}
+
+/* True the first time a place is seen; a full table reports again. */
+static bool
+epoch_debug_first(const char *file, int line, unsigned int kind)
+{
+	uint64_t hash, old;
+	unsigned int i;
+
+	hash = ((uintptr_t)file * 31 + (unsigned int)line) * 8 + kind;
+	hash = (hash * 0x9e3779b97f4a7c15ULL) | 1;
+	for (i = 0; i < 8; i++) {
+		old = 0;
+		if (__atomic_compare_exchange_n(
+		    &epoch_seen[((hash >> 40) + i) % EPOCH_SEEN], &old, hash,
+		    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return (true);
+		if (old == hash)
+			return (false);
+	}
+	return (true);
+}
+
+/* Note where the outermost section was entered. */
+static void
+epoch_debug_note(struct epoch_td *td, unsigned int i, const char *file,
+    int line)
+{
+	struct epoch_place *p = &td->td_place[i];
+
+	__atomic_store_n(&p->p_file, file, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->p_line, line, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->p_time, epoch_debug_time(), __ATOMIC_RELAXED);
+}
+
+static bool
+epoch_debug_valid(epoch_t e, const char *file, int line)
+{
+	if (e == NULL ||
+	    __atomic_load_n(&epoch_slot(e)->es_inuse, __ATOMIC_RELAXED) == 0) {
+		epoch_panicf("no such epoch at %s:%d", file, line);
+		return (false);
+	}
+	return (true);
+}
+
+/* Enter, and say so once a place when it is a recursion. */
+static struct epoch_td *
+epoch_debug_enter(epoch_t e, const char *file, int line)
+{
+	unsigned int i = epoch_index(epoch_slot(e));
+	struct epoch_td *td;
+
+	epoch_enter_raw(e);
+	td = epoch_td_self();
+	if (td->td_pub.td_section[i].s_depth == 1) {
+		epoch_debug_note(td, i, file, line);
+		return (td);
+	}
+	if (epoch_debug_first(file, line, 1))
+		epoch_reportf("recursively entering \"%s\" at %s:%d, "
+		    "entered before at %s:%d", epoch_name(e), file, line,
+		    td->td_place[i].p_file != NULL ?
+		    td->td_place[i].p_file : "?", td->td_place[i].p_line);
+	return (td);
+}
+
+void
+epoch_enter_debug(epoch_t e, const char *file, int line)
+{
+	if (epoch_debug_valid(e, file, line))
+		(void)epoch_debug_enter(e, file, line);
+}
+
+void
+epoch_exit_debug(epoch_t e, const char *file, int line)
+{
+	if (!epoch_debug_valid(e, file, line))
+		return;
+	if (in_epoch(e) == 0) {
+		epoch_panicf("exit from \"%s\" without entry at %s:%d",
+		    epoch_name(e), file, line);
+		return;
+	}
+	epoch_exit_raw(e);
+}
+
+static void
+epoch_debug_stack(struct epoch_td *td)
+{
+	pthread_attr_t attr;
+	size_t size = 0;
+	void *lo = NULL;
+
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return;
+	if (pthread_attr_getstack(&attr, &lo, &size) == 0) {
+		td->td_stack_hi = (uintptr_t)lo + size;
+		td->td_stack_lo = (uintptr_t)lo;
+	}
+	(void)pthread_attr_destroy(&attr);
+}
+
+/* Does p lie on this thread's stack, or on the one for its signals? */
+static bool
+epoch_debug_on_stack(struct epoch_td *td, const void *p)
+{
+	uintptr_t a = (uintptr_t)p;
+	stack_t ss;
+
+	/* The fast way: close to where we are. */
+	if (a - (uintptr_t)__builtin_frame_address(0) < 65536)
+		return (true);
+	if (td->td_stack_lo == 0)
+		epoch_debug_stack(td);
+	/* The main thread's stack grows down at need. */
+	if (a >= td->td_stack_lo && a < td->td_stack_hi)
+		return (true);
+	return (sigaltstack(NULL, &ss) == 0 &&
+	    (ss.ss_flags & SS_DISABLE) == 0 && a >= (uintptr_t)ss.ss_sp &&
+	    a < (uintptr_t)ss.ss_sp + ss.ss_size);
+}
+
+void
+epoch_enter_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
+    int line)
+{
+	struct epoch_td *td = epoch_td_get();
+
+	if (!epoch_debug_valid(e, file, line))
+		return;
+	if (et == NULL || (e->e_flags & EPOCH_PREEMPT) == 0) {
+		epoch_panicf("\"%s\" %s at %s:%d", epoch_name(e),
+		    et == NULL ? "entered without a tracker" :
+		    "is not preemptible", file, line);
+		return;
+	}
+	if (!epoch_debug_on_stack(td, et)) {
+		epoch_panicf("tracker of \"%s\" is not on this thread's stack "
+		    "at %s:%d", epoch_name(e), file, line);
+		return;
+	}
+	td = epoch_debug_enter(e, file, line);
+	et->et_td = td;
+	et->et_epoch = e;
+	et->et_file = file;
+	et->et_line = line;
+	et->et_time = td->td_place[epoch_index(epoch_slot(e))].p_time;
+	et->et_prev = td->td_trackers;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	td->td_trackers = et;
+}
+
+/* Take et off the thread's list; false when it is not there. */
+static bool
+epoch_debug_unlink(struct epoch_td *td, epoch_tracker_t et, const char *file,
+    int line)
+{
+	struct epoch_tracker *p;
+
+	if (td->td_trackers == et) {
+		td->td_trackers = et->et_prev;
+		return (true);
+	}
+	for (p = td->td_trackers; p != NULL && p->et_prev != et;
+	    p = p->et_prev)
+		continue;
+	if (p == NULL)
+		return (false);
+	if (epoch_debug_first(file, line, 2))
+		epoch_reportf("exiting in a not nested order at %s:%d, "
+		    "entered at %s:%d, newest entry at %s:%d", file, line,
+		    et->et_file, et->et_line, td->td_trackers->et_file,
+		    td->td_trackers->et_line);
+	p->et_prev = et->et_prev;
+	return (true);
+}
+
+void
+epoch_exit_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
+    int line)
+{
+	struct epoch_td *td = epoch_td_self();
+	const char *why = NULL;
+
+	if (!epoch_debug_valid(e, file, line))
+		return;
+	if (et == NULL)
+		why = "without a tracker";
+	else if (et->et_td == EPOCH_EXITED)
+		why = "twice with one tracker";
+	else if (et->et_td != td)
+		why = "by another thread than entered";
+	else if (et->et_epoch != e)
+		why = "with a tracker of another epoch";
+	else if (in_epoch(e) == 0 || !epoch_debug_unlink(td, et, file, line))
+		why = "with a tracker that is not open";
+	if (why != NULL) {
+		epoch_panicf("exit from \"%s\" %s at %s:%d", epoch_name(e),
+		    why, file, line);
+		return;
+	}
+	et->et_td = EPOCH_EXITED;
+	epoch_exit_raw(e);
+}
+
+/*
+ * A thread ends.  FreeBSD notices nothing unless EPOCH_TRACE is on, and then
+ * the next waiter walks a dead stack; here the thread is always asked.
+ */
+void
+epoch_debug_exit_thread(struct epoch_td *td)
+{
+	unsigned int i;
+
+	for (i = 0; i < EPOCH_MAX; i++) {
+		if (td->td_pub.td_section[i].s_depth == 0)
+			continue;
+		epoch_panicf("thread %d ends inside \"%s\", entered at %s:%d",
+		    (int)td->td_tid, epoch_slots[i].es_name,
+		    td->td_place[i].p_file != NULL ?
+		    td->td_place[i].p_file : "?", td->td_place[i].p_line);
+	}
+}
+
+/*
+ * A wait is about to begin: true if it must not.  Each kind of epoch has its
+ * own wait, and a thread that waits inside a section of another epoch would
+ * hold that one up: with two such threads crossed, for ever.
+ */
+bool
+epoch_debug_wait(const char *func, struct epoch_slot *es)
+{
+	bool preempt = strcmp(func, "epoch_wait_preempt") == 0;
+	char buf[256];
+
+	if (preempt != ((es->es_epoch.e_flags & EPOCH_PREEMPT) != 0)) {
+		epoch_panicf("%s: \"%s\" is %spreemptible", func,
+		    es->es_name, preempt ? "not " : "");
+		return (true);
+	}
+	if (epoch_trace_list(buf, sizeof(buf)) != 0) {
+		epoch_panicf("%s: sleeping prohibited in %s", func, buf);
+		return (true);
+	}
+	return (false);
+}
+
+/* A context about to be queued: is it queued already? */
+bool
+epoch_debug_queued(epoch_context_t ctx)
+{
+	if (ctx->ec_callback == NULL ||
+	    (ctx->ec_link & EPOCH_MARK_BITS) != EPOCH_QUEUED)
+		return (false);
+	epoch_panicf("context %p is queued twice", (void *)ctx);
+	return (true);
+}
+
+/* A callback is about to run: nobody may follow the context any more. */
+void
+epoch_debug_ran(epoch_context_t ctx)
+{
+	ctx->ec_callback = NULL;
+	ctx->ec_link = EPOCH_RAN;
+}
+
+/* Where the section of record r was entered; for a stall report. */
+void
+epoch_debug_place(const struct epoch_record *r, unsigned int i,
+    struct epoch_stall *st)
+{
+	const struct epoch_td *td;
+	sigset_t set;
+
+	epoch_lock_enter(&set);
+	td = __atomic_load_n(&r->r_owner, __ATOMIC_ACQUIRE);
+	if (td != NULL) {
+		st->st_file = __atomic_load_n(&td->td_place[i].p_file,
+		    __ATOMIC_RELAXED);
+		st->st_line = __atomic_load_n(&td->td_place[i].p_line,
+		    __ATOMIC_RELAXED);
+	}
+	epoch_lock_exit(&set);
+}
+
+/*
+ * The caller is about to do something that may sleep, named what: panic if
+ * the thread is in any section, with both places.
+ */
+void
+epoch_sleepable_assert(const char *what, const char *file, int line)
+{
+	const struct epoch_td *td = epoch_td_self();
+	unsigned int i;
+
+	for (i = 0; i < EPOCH_MAX; i++) {
+		if (td->td_pub.td_section[i].s_depth == 0)
+			continue;
+		epoch_panicf("sleeping prohibited: %s at %s:%d inside \"%s\", "
+		    "entered at %s:%d", what, file, line,
+		    epoch_slots[i].es_name, td->td_place[i].p_file != NULL ?
+		    td->td_place[i].p_file : "?", td->td_place[i].p_line);
+		return;
+	}
+}
+
+/* The object around ctx is used: its callback must not have run. */
+void
+epoch_live_assert(epoch_context_t ctx, const char *file, int line)
+{
+	if (ctx->ec_link == EPOCH_RAN && ctx->ec_callback == NULL)
+		epoch_panicf("object of context %p used after its callback "
+		    "ran, at %s:%d", (void *)ctx, file, line);
+}

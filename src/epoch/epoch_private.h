@@ -1,0 +1,255 @@
+/*
+ * SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The netepoch authors
+ *
+ * What the files of libepoch share.
+ *
+ * Locks: epoch_lock guards slots, thread blocks, records and queues coming
+ * and going.  It is taken with all signals blocked, because a signal handler
+ * may enter an epoch for the first time.  es_mtx of a slot serialises
+ * whoever reclaims; callbacks run under it.  Order: es_mtx, epoch_lock.
+ *
+ * Keys of members: (c) constant once made, (t) only the owning thread,
+ * (a) atomic, (l) epoch_lock, (m) es_mtx, (p) only the queue's producer.
+ */
+#ifndef EPOCH_PRIVATE_H
+#define	EPOCH_PRIVATE_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <netepoch/epoch.h>
+
+#ifdef EPOCH_HAVE_SDT
+#include <sys/sdt.h>
+#define	EPOCH_LIB_PROBE1(name, a)	DTRACE_PROBE1(epoch, name, a)
+#define	EPOCH_LIB_PROBE2(name, a, b)	DTRACE_PROBE2(epoch, name, a, b)
+#else
+#define	EPOCH_LIB_PROBE1(name, a)	((void)0)
+#define	EPOCH_LIB_PROBE2(name, a, b)	((void)0)
+#endif
+
+#define	EPOCH_HIDDEN	__attribute__((visibility("hidden")))
+
+#define	EPOCH_RING	16384U		/* contexts a queue holds in order */
+#define	EPOCH_BATCH	1024U		/* calls between looks at the backlog */
+#define	EPOCH_TICK_NS	1000000		/* reclaimer's period while busy */
+#define	EPOCH_THROTTLE_NS 10000000	/* longest wait of one epoch_call() */
+
+/*
+ * What one thread has deferred for one epoch.  The producer appends at
+ * q_tail, whoever holds es_mtx consumes at q_head.  A queue outlives its
+ * thread, and a later thread takes it over with what it holds.
+ */
+struct epoch_queue {
+	uint64_t	 q_tail;	/* (a) written by the producer */
+	uint64_t	 q_space;	/* (p) q_head when last read */
+	const uint32_t	*q_idle;	/* (c) not 0: wake the reclaimer */
+	epoch_context_t	*q_ring;	/* (c) EPOCH_RING slots */
+
+	uint64_t	 q_head		/* (a) written under es_mtx */
+	    __attribute__((aligned(EPOCH_LINE)));
+	uint64_t	 q_mark;	/* (m) end of the batch in wait */
+	uint64_t	 q_over_done;	/* (a) of the list, run */
+
+	pthread_mutex_t	 q_mtx		/* for the list below */
+	    __attribute__((aligned(EPOCH_LINE)));
+	epoch_context_t	 q_over;	/* (q_mtx) what found the ring full */
+	uint64_t	 q_over_in;	/* (q_mtx, read a) ever put there */
+	epoch_context_t	 q_over_mark;	/* (m) the part in the batch */
+	struct epoch_queue *q_next;	/* (c) in es_queues */
+	const void	*q_owner;	/* (l) NULL: free for a new thread */
+} __attribute__((aligned(EPOCH_LINE)));
+
+/* An epoch with its writers' side. */
+struct epoch_slot {
+	struct epoch	 es_epoch;
+	struct epoch_record *es_records; /* (a) push only */
+	struct epoch_queue *es_queues;	/* (a) push only */
+	char		 es_name[32];	/* (c) */
+	uint32_t	 es_inuse;	/* (l, read a) */
+
+	pthread_mutex_t	 es_mtx		/* reclaiming */
+	    __attribute__((aligned(EPOCH_LINE)));
+	uint64_t	 es_goal;	/* (m, read a) of the batch; 0: none */
+	struct epoch_record *es_scan;	/* (m) next to look at for es_goal */
+	uint64_t	 es_marked;	/* (m, read a) when queues were looked at */
+	uint64_t	 es_batch_birth; /* (m, read a) nothing in it is older */
+	uint64_t	 es_birth;	/* (a) first call after idleness */
+	bool		 es_fenced;	/* (m) membarrier issued for es_goal */
+
+	uint64_t	 es_base;	/* (c) e_value at epoch_alloc() */
+	uint64_t	 es_stall_ns;	/* (a) 0: no reports */
+	epoch_stall_t	 es_stall_cb;	/* (l) */
+	void		*es_stall_arg;	/* (l) */
+	struct epoch_stats es_stats;	/* (a) relaxed */
+};
+
+/* A thread, over what the inline functions see of it. */
+struct epoch_td {
+	struct epoch_thread td_pub;
+	struct epoch_queue *td_queue[EPOCH_MAX]; /* (t) */
+	struct epoch_td	*td_next;	/* (l) free list */
+	pid_t		 td_tid;	/* (c) while owned */
+	unsigned int	 td_index;	/* (c) */
+	struct epoch_slot *td_running;	/* (t) callbacks of this one run */
+	/* Debug builds only. */
+	struct epoch_tracker *td_trackers; /* (t) open, newest first */
+	uintptr_t	 td_stack_lo;	/* (t) 0: not yet known */
+	uintptr_t	 td_stack_hi;	/* (t) */
+	struct epoch_place {
+		const char *p_file;	/* (a) where the outermost entered */
+		int	 p_line;	/* (a) */
+		uint64_t p_time;	/* (a) */
+	} td_place[EPOCH_MAX];
+};
+
+/* State of a wait that met somebody in a section. */
+struct epoch_backoff {
+	uint64_t	 eb_start;	/* 0: has not waited yet */
+	unsigned int	 eb_spins;
+	unsigned int	 eb_sleeps;
+};
+
+EPOCH_HIDDEN extern struct epoch_slot epoch_slots[EPOCH_MAX];
+EPOCH_HIDDEN extern pthread_mutex_t epoch_lock;
+EPOCH_HIDDEN extern uint32_t epoch_reclaim_state;
+
+static inline struct epoch_slot *
+epoch_slot(epoch_t e)
+{
+	return ((struct epoch_slot *)(void *)e);
+}
+
+static inline unsigned int
+epoch_index(const struct epoch_slot *es)
+{
+	return ((unsigned int)(es - epoch_slots));
+}
+
+/* Valid once epoch_attach() was called; else the empty stand-in. */
+static inline struct epoch_td *
+epoch_td_self(void)
+{
+	return ((struct epoch_td *)(void *)epoch_self);
+}
+
+static inline void
+epoch_count(uint64_t *counter, uint64_t n)
+{
+	(void)__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+static inline void
+epoch_count_max(uint64_t *counter, uint64_t n)
+{
+	uint64_t old = __atomic_load_n(counter, __ATOMIC_RELAXED);
+
+	while (old < n && !__atomic_compare_exchange_n(counter, &old, n, true,
+	    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		continue;
+}
+
+static inline void
+epoch_pause(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+/* epoch.c */
+EPOCH_HIDDEN uint64_t epoch_now(void);
+EPOCH_HIDDEN uint64_t epoch_bump(struct epoch_slot *);
+EPOCH_HIDDEN void epoch_heavy_barrier(struct epoch_slot *);
+EPOCH_HIDDEN bool epoch_heavy_barrier_works(void);
+EPOCH_HIDDEN void epoch_heavy_barrier_register(void);
+EPOCH_HIDDEN bool epoch_goal_passed(struct epoch_slot *,
+    struct epoch_record **, uint64_t);
+EPOCH_HIDDEN void epoch_goal_wait(struct epoch_slot *, struct epoch_record *,
+    uint64_t);
+EPOCH_HIDDEN void epoch_backoff(struct epoch_slot *, struct epoch_backoff *,
+    struct epoch_record *);
+
+/* epoch_thread.c */
+EPOCH_HIDDEN void epoch_lock_enter(sigset_t *);
+EPOCH_HIDDEN void epoch_lock_exit(const sigset_t *);
+EPOCH_HIDDEN void *epoch_mem_alloc(size_t);
+EPOCH_HIDDEN struct epoch_td *epoch_td_get(void);
+EPOCH_HIDDEN bool epoch_td_inside(const struct epoch_td *);
+EPOCH_HIDDEN void epoch_fork_init(void);
+
+/* epoch_call.c */
+EPOCH_HIDDEN size_t epoch_reclaim(struct epoch_slot *, bool *);
+EPOCH_HIDDEN uint64_t epoch_backlog(struct epoch_slot *);
+EPOCH_HIDDEN uint64_t epoch_oldest(struct epoch_slot *);
+EPOCH_HIDDEN void epoch_queue_forked(struct epoch_queue *, const void *);
+
+/* epoch_reclaim.c */
+EPOCH_HIDDEN void epoch_reclaim_kick(void);
+EPOCH_HIDDEN void epoch_reclaim_forked(void);
+
+/* epoch_report.c */
+EPOCH_HIDDEN void epoch_panicf(const char *, ...)
+    __attribute__((format(printf, 1, 2)));
+EPOCH_HIDDEN void epoch_reportf(const char *, ...)
+    __attribute__((format(printf, 1, 2)));
+EPOCH_HIDDEN void epoch_stall_check(struct epoch_slot *,
+    struct epoch_record *, uint64_t);
+
+/* Marks in ec_link: its high bits are none of an address. */
+#define	EPOCH_QUEUED	0x9e5c000000000000ULL	/* over the next one's address */
+#define	EPOCH_RAN	0xdead9e5cdead9e5cULL
+#define	EPOCH_MARK_BITS	0xffff000000000000ULL
+
+#ifdef INVARIANTS
+/* epoch_debug.c */
+EPOCH_HIDDEN void epoch_debug_exit_thread(struct epoch_td *);
+EPOCH_HIDDEN bool epoch_debug_queued(epoch_context_t);
+EPOCH_HIDDEN void epoch_debug_ran(epoch_context_t);
+EPOCH_HIDDEN bool epoch_debug_wait(const char *, struct epoch_slot *);
+EPOCH_HIDDEN void epoch_debug_place(const struct epoch_record *, unsigned int,
+    struct epoch_stall *);
+#else
+static inline void
+epoch_debug_exit_thread(struct epoch_td *td)
+{
+	(void)td;
+}
+
+static inline bool
+epoch_debug_queued(epoch_context_t ctx)
+{
+	(void)ctx;
+	return (false);
+}
+
+static inline void
+epoch_debug_ran(epoch_context_t ctx)
+{
+	(void)ctx;
+}
+
+static inline bool
+epoch_debug_wait(const char *func, struct epoch_slot *es)
+{
+	(void)func;
+	(void)es;
+	return (false);
+}
+
+static inline void
+epoch_debug_place(const struct epoch_record *r, unsigned int i,
+    struct epoch_stall *st)
+{
+	(void)r;
+	(void)i;
+	(void)st;
+}
+#endif /* INVARIANTS */
+
+#endif /* EPOCH_PRIVATE_H */

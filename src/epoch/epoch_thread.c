@@ -1,0 +1,294 @@
+/*
+ * SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The netepoch authors
+ *
+ * Threads: blocks, records and their way back at thread exit, and fork.
+ *
+ * Nothing here calls malloc: the first entry of a thread may happen in a
+ * signal handler.  Memory comes from mmap(2) in chunks, is never returned and
+ * is reused through the free lists, so it is bounded by the highest number of
+ * threads alive at once.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "epoch_private.h"
+
+#define	EPOCH_CHUNK	65536UL
+
+/* In place of a block: no records, no queues, and never written. */
+static struct epoch_td epoch_nobody;
+
+__thread struct epoch_thread *epoch_self = &epoch_nobody.td_pub;
+
+pthread_mutex_t epoch_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct epoch_td *epoch_td_free;	/* (l) */
+static char *epoch_mem;			/* (l) rest of the newest chunk */
+static size_t epoch_mem_left;		/* (l) */
+static pthread_key_t epoch_key;		/* (c) */
+static sigset_t epoch_fork_set;		/* (l) held over a fork */
+
+void
+epoch_lock_enter(sigset_t *old)
+{
+	sigset_t all;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, old);
+	(void)pthread_mutex_lock(&epoch_lock);
+}
+
+void
+epoch_lock_exit(const sigset_t *old)
+{
+	(void)pthread_mutex_unlock(&epoch_lock);
+	(void)pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
+/* Entering cannot fail, so there is nobody to hand an error to. */
+static void *
+epoch_mem_map(size_t size)
+{
+	void *p;
+
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED) {
+		epoch_panicf("no memory for a thread's record");
+		abort();
+	}
+	return (p);
+}
+
+/* Zeroed memory on lines of its own, with epoch_lock held. */
+void *
+epoch_mem_alloc(size_t size)
+{
+	void *p;
+
+	size = (size + EPOCH_LINE - 1) & ~(size_t)(EPOCH_LINE - 1);
+	if (size >= EPOCH_CHUNK)
+		return (epoch_mem_map(size));
+	if (size > epoch_mem_left) {
+		epoch_mem = epoch_mem_map(EPOCH_CHUNK);
+		epoch_mem_left = EPOCH_CHUNK;
+	}
+	p = epoch_mem;
+	epoch_mem += size;
+	epoch_mem_left -= size;
+	return (p);
+}
+
+/* This thread's block, made or reused; epoch_lock held. */
+static struct epoch_td *
+epoch_td_attach(void)
+{
+	struct epoch_td *td = epoch_td_self();
+
+	if (td != &epoch_nobody)
+		return (td);
+	td = epoch_td_free;
+	if (td != NULL)
+		epoch_td_free = td->td_next;
+	else
+		td = epoch_mem_alloc(sizeof(*td));
+	td->td_next = NULL;
+	td->td_tid = gettid();
+	(void)pthread_setspecific(epoch_key, td);
+	epoch_self = &td->td_pub;
+	return (td);
+}
+
+struct epoch_td *
+epoch_td_get(void)
+{
+	struct epoch_td *td = epoch_td_self();
+	sigset_t set;
+
+	if (td != &epoch_nobody)
+		return (td);
+	epoch_lock_enter(&set);
+	td = epoch_td_attach();
+	epoch_lock_exit(&set);
+	return (td);
+}
+
+/* A record for td in es, made or reused; epoch_lock held. */
+static struct epoch_record *
+epoch_record_get(struct epoch_slot *es, struct epoch_td *td)
+{
+	struct epoch_record *r;
+
+	for (r = es->es_records; r != NULL; r = r->r_next) {
+		if (r->r_owner == NULL)
+			break;
+	}
+	if (r == NULL) {
+		r = epoch_mem_alloc(sizeof(*r));
+		r->r_tid = td->td_tid;
+		r->r_owner = td;
+		r->r_next = es->es_records;
+		/*
+		 * Full barrier: a scan that misses the record came before
+		 * anything that its thread will read in a section.
+		 */
+		(void)__atomic_exchange_n(&es->es_records, r,
+		    __ATOMIC_SEQ_CST);
+		return (r);
+	}
+	__atomic_store_n(&r->r_tid, td->td_tid, __ATOMIC_RELAXED);
+	(void)__atomic_exchange_n(&r->r_owner, (const void *)td,
+	    __ATOMIC_SEQ_CST);
+	return (r);
+}
+
+/*
+ * First entry of a thread into e: give it a record.  Called by the inline
+ * functions, also from a signal handler.  Takes a mutex, briefly.
+ */
+struct epoch_section *
+epoch_attach(epoch_t e)
+{
+	struct epoch_slot *es = epoch_slot(e);
+	struct epoch_section *s;
+	struct epoch_td *td;
+	sigset_t set;
+
+	epoch_lock_enter(&set);
+	td = epoch_td_attach();
+	s = &td->td_pub.td_section[epoch_index(es)];
+	if (s->s_record == NULL)
+		s->s_record = epoch_record_get(es, td);
+	epoch_lock_exit(&set);
+	return (s);
+}
+
+/* Is the thread in a section of any epoch? */
+bool
+epoch_td_inside(const struct epoch_td *td)
+{
+	unsigned int i;
+
+	for (i = 0; i < EPOCH_MAX; i++) {
+		if (td->td_pub.td_section[i].s_depth != 0)
+			return (true);
+	}
+	return (false);
+}
+
+/*
+ * Thread exit: give records and queues back.  A section left open can protect
+ * nothing any more, so it is closed; debug builds panic first.  A destructor
+ * that runs later and enters again gets a new block, and we are called again.
+ */
+static void
+epoch_td_exit(void *arg)
+{
+	struct epoch_td *td = arg;
+	struct epoch_section *s;
+	struct epoch_record *r;
+	sigset_t set;
+	unsigned int i;
+
+	epoch_debug_exit_thread(td);
+	epoch_lock_enter(&set);
+	for (i = 0; i < EPOCH_MAX; i++) {
+		s = &td->td_pub.td_section[i];
+		r = s->s_record;
+		if (r != NULL) {
+			if (s->s_depth != 0)
+				epoch_count(
+				    &epoch_slots[i].es_stats.es_abandoned, 1);
+			__atomic_store_n(&r->r_value, 0, __ATOMIC_RELEASE);
+			__atomic_store_n(&r->r_owner, NULL, __ATOMIC_RELEASE);
+		}
+		if (td->td_queue[i] != NULL)
+			td->td_queue[i]->q_owner = NULL;
+	}
+	(void)memset(td, 0, sizeof(*td));
+	epoch_self = &epoch_nobody.td_pub;
+	td->td_next = epoch_td_free;
+	epoch_td_free = td;
+	epoch_lock_exit(&set);
+}
+
+/*
+ * Fork.  The child keeps the forking thread, with the sections it is in, and
+ * every callback that any thread had queued: the child has its own copies of
+ * those objects.  No batch may be half run at the fork, so all reclaiming
+ * stops for it, unless the forking thread is itself inside a callback.
+ */
+static void
+epoch_fork_prepare(void)
+{
+	struct epoch_td *td = epoch_td_self();
+	unsigned int i;
+
+	for (i = 0; i < EPOCH_MAX; i++) {
+		if (td->td_running != &epoch_slots[i])
+			(void)pthread_mutex_lock(&epoch_slots[i].es_mtx);
+	}
+	epoch_lock_enter(&epoch_fork_set);
+}
+
+static void
+epoch_fork_unlock(void)
+{
+	struct epoch_td *td = epoch_td_self();
+	unsigned int i;
+
+	epoch_lock_exit(&epoch_fork_set);
+	for (i = 0; i < EPOCH_MAX; i++) {
+		if (td->td_running != &epoch_slots[i])
+			(void)pthread_mutex_unlock(&epoch_slots[i].es_mtx);
+	}
+}
+
+/* The other threads are gone, and their sections with them. */
+static void
+epoch_fork_child(void)
+{
+	struct epoch_td *td = epoch_td_self();
+	struct epoch_record *r;
+	struct epoch_queue *q;
+	unsigned int i;
+
+	for (i = 0; i < EPOCH_MAX; i++) {
+		for (r = epoch_slots[i].es_records; r != NULL; r = r->r_next) {
+			if (r->r_owner == td) {
+				r->r_tid = gettid();
+				continue;
+			}
+			r->r_value = 0;
+			r->r_owner = NULL;
+		}
+		for (q = epoch_slots[i].es_queues; q != NULL; q = q->q_next)
+			epoch_queue_forked(q, td);
+	}
+	if (td != &epoch_nobody)
+		td->td_tid = gettid();
+	epoch_heavy_barrier_register();
+	epoch_reclaim_forked();
+	epoch_fork_unlock();
+}
+
+/* Early: the key should be one of those that need no memory to be set. */
+__attribute__((constructor(101))) static void
+epoch_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < EPOCH_MAX; i++) {
+		epoch_slots[i].es_epoch.e_value = 1;
+		(void)pthread_mutex_init(&epoch_slots[i].es_mtx, NULL);
+	}
+	epoch_heavy_barrier_register();
+	(void)pthread_key_create(&epoch_key, epoch_td_exit);
+	(void)pthread_atfork(epoch_fork_prepare, epoch_fork_unlock,
+	    epoch_fork_child);
+}
