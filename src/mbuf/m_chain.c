@@ -52,7 +52,7 @@ m_get_more(void)
 
 	if (m_get_raw(&m, 1) != 1)
 		return (NULL);
-	m_init(m, (char *)m + MBUF_HDR_SIZE, 0);
+	m_init(m, m_frame(m), 0);
 	m->m_flags = 0;
 	return (m);
 }

@@ -36,16 +36,16 @@
 #ifdef MBUF_ASAN
 #include <sanitizer/asan_interface.h>
 #define	frame_poison(m)							\
-	ASAN_POISON_MEMORY_REGION((char *)(m) + MBUF_HDR_SIZE,		\
-	    MBUF_FRAME_SIZE - MBUF_HDR_SIZE)
+	ASAN_POISON_MEMORY_REGION(m_frame(m), MBUF_FRAME_SIZE)
 #define	frame_unpoison(m)						\
-	ASAN_UNPOISON_MEMORY_REGION((char *)(m) + MBUF_HDR_SIZE,	\
-	    MBUF_FRAME_SIZE - MBUF_HDR_SIZE)
+	ASAN_UNPOISON_MEMORY_REGION(m_frame(m), MBUF_FRAME_SIZE)
 #else
 #define	frame_poison(m)		((void)(m))
 #define	frame_unpoison(m)	((void)(m))
 #endif
 
+#define	HUGEPAGE	((size_t)2 << 20)
+#define	PAGES(bytes)	(((bytes) + 4095) & ~(size_t)4095)
 #define	MCACHE_BLOCK	128	/* frames exchanged at a time */
 #define	MCACHE_MAX	(4 * MCACHE_BLOCK)
 
@@ -55,8 +55,10 @@ struct mcache {
 	struct mbuf	*mc_m[MCACHE_MAX]; /* (t) */
 };
 
+char		*mbuf_frames;
+struct mbuf	*mbuf_headers;
+
 static pthread_mutex_t mbuf_mtx = PTHREAD_MUTEX_INITIALIZER;
-static char	*region;		/* (c) after mbuf_init */
 static uint32_t	 nframes;		/* (c) */
 static struct mbuf **depot;		/* (mbuf_mtx) */
 static uint32_t	 ndepot;		/* (mbuf_mtx) */
@@ -81,13 +83,36 @@ mcache_set(struct mcache *mc, uint32_t n)
 	atomic_store_explicit(&mc->mc_n, n, memory_order_relaxed);
 }
 
+/*
+ * Zeroed pages that begin at a multiple of HUGEPAGE, in huge pages when there
+ * are some: a wish, not a need.  NULL if there is no memory.
+ */
+static void *
+pages_alloc(size_t bytes)
+{
+	size_t skip;
+	char *p;
+
+	p = mmap(NULL, bytes + HUGEPAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return (NULL);
+	skip = -(uintptr_t)p & (HUGEPAGE - 1);
+	if (skip != 0)
+		(void)munmap(p, skip);
+	p += skip;
+	(void)munmap(p + bytes, HUGEPAGE - skip);
+	(void)madvise(p, bytes, MADV_HUGEPAGE);
+	return (p);
+}
+
 int
 mbuf_init(uint32_t want)
 {
 	size_t bytes;
 	int error;
 
-	if (region != NULL)
+	if (mbuf_frames != NULL)
 		return (EALREADY);
 	want = (want + MCACHE_BLOCK - 1) / MCACHE_BLOCK * MCACHE_BLOCK;
 	if (want == 0 || want > UINT32_MAX / MBUF_FRAME_SIZE)
@@ -98,19 +123,15 @@ mbuf_init(uint32_t want)
 	bytes = (size_t)want * MBUF_FRAME_SIZE;
 	if ((depot = calloc(want, sizeof(*depot))) == NULL)
 		goto free_key;
-	/* Huge pages when there are some: a wish, not a need. */
-	region = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (region == MAP_FAILED) {
-		region = NULL;
+	mbuf_headers = pages_alloc(PAGES(want * sizeof(*mbuf_headers)));
+	if (mbuf_headers == NULL)
 		goto free_depot;
-	}
-	(void)madvise(region, bytes, MADV_HUGEPAGE);
+	if ((mbuf_frames = pages_alloc(bytes)) == NULL)
+		goto free_headers;
 	nframes = want;
 	for (uint32_t i = 0; i < want; i++) {
 		/* The lowest address on top. */
-		depot[i] = (struct mbuf *)(void *)(region +
-		    (size_t)(want - 1 - i) * MBUF_FRAME_SIZE);
+		depot[i] = &mbuf_headers[want - 1 - i];
 #ifdef INVARIANTS
 		depot[i]->m_flags = M_FREE;
 #endif
@@ -118,6 +139,9 @@ mbuf_init(uint32_t want)
 	}
 	ndepot = want;
 	return (0);
+free_headers:
+	(void)munmap(mbuf_headers, PAGES(want * sizeof(*mbuf_headers)));
+	mbuf_headers = NULL;
 free_depot:
 	free(depot);
 	depot = NULL;
@@ -130,7 +154,7 @@ void
 mbuf_region(void **base, size_t *len)
 {
 
-	*base = region;
+	*base = mbuf_frames;
 	*len = (size_t)nframes * MBUF_FRAME_SIZE;
 }
 
@@ -258,8 +282,7 @@ frame_given(struct mbuf *m)
 
 	KASSERT((m->m_flags & M_FREE) == 0, "mbuf %p: freed twice",
 	    (void *)m);
-	KASSERT((char *)m >= region &&
-	    (char *)m < region + (size_t)nframes * MBUF_FRAME_SIZE,
+	KASSERT(m >= mbuf_headers && m < mbuf_headers + nframes,
 	    "mbuf %p: not of the region", (void *)m);
 #ifdef INVARIANTS
 	m->m_flags = M_FREE;
@@ -330,7 +353,7 @@ m_get_burst(struct mbuf **m, unsigned int n)
 	if (m_get_raw(m, n) != n)
 		return (0);
 	for (unsigned int i = 0; i < n; i++)
-		m_init(m[i], (char *)m[i] + MBUF_DATA_OFFSET, 0);
+		m_init(m[i], m_dataspace(m[i]), 0);
 	return (n);
 }
 

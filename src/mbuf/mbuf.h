@@ -7,12 +7,17 @@
 /*
  * Packet buffers.
  *
- * One memory region per process is cut into frames of MBUF_FRAME_SIZE bytes.
- * The first MBUF_HDR_SIZE bytes of a frame are its struct mbuf, the rest is
- * data space.  The region is what AF_XDP gets as UMEM, registered with a
- * headroom of MBUF_HDR_SIZE, so a descriptor's address and the mbuf are one
- * mask apart and nothing is copied.  A packet that does not fit one frame is
- * a chain by m_next; m_pkthdr is valid in the first mbuf only.
+ * One memory region per process is cut into frames of MBUF_FRAME_SIZE bytes,
+ * which hold data and nothing else; the region is what AF_XDP gets as UMEM.
+ * The struct mbuf of frame number i is element i of an array of its own, so a
+ * descriptor's address and the mbuf are a shift apart and nothing is copied.
+ * A packet that does not fit one frame is a chain by m_next; m_pkthdr is valid
+ * in the first mbuf only.
+ *
+ * Headers are apart from frames, and data begin at one of MBUF_COLOURS
+ * offsets, for the sake of the first-level cache: lines that lie 2,048 bytes
+ * apart share two of its 64 sets, which hold 24 lines, and a burst has 64
+ * headers and 64 first lines of data.
  *
  * Ownership: whoever receives an mbuf consumes it on every path.  An mbuf has
  * one owner at a time and no reference count.
@@ -37,11 +42,14 @@ struct nhop;
 
 #define	MBUF_FRAME_SHIFT	11
 #define	MBUF_FRAME_SIZE		(1u << MBUF_FRAME_SHIFT)
-#define	MBUF_HDR_SIZE		128u	/* struct mbuf; UMEM headroom */
-#define	MBUF_HEADROOM		256u	/* = XDP_PACKET_HEADROOM */
-#define	MBUF_DATA_OFFSET	(MBUF_HDR_SIZE + MBUF_HEADROOM)
-/* Data bytes of a fresh mbuf; 1,664: an Ethernet frame and tags fit. */
-#define	MBUF_DATA_SIZE		(MBUF_FRAME_SIZE - MBUF_DATA_OFFSET)
+/*
+ * Bytes in front of the data of a fresh mbuf, and data bytes that it has room
+ * for: at least so many.  1,536: an Ethernet frame and tags fit.
+ */
+#define	MBUF_HEADROOM		CACHE_LINE_SIZE
+#define	MBUF_COLOURS		8
+#define	MBUF_DATA_SIZE		(MBUF_FRAME_SIZE - MBUF_HEADROOM -	\
+				(MBUF_COLOURS - 1) * CACHE_LINE_SIZE)
 #define	MBUF_BURST		64	/* the most that travel together */
 
 /* m_flags */
@@ -85,7 +93,7 @@ struct mbuf {
 
 static_assert(offsetof(struct mbuf, m_nextpkt) == CACHE_LINE_SIZE,
     "the fast path touches one line of an mbuf");
-static_assert(sizeof(struct mbuf) == MBUF_HDR_SIZE, "two lines");
+static_assert(sizeof(struct mbuf) == 2 * CACHE_LINE_SIZE, "two lines");
 
 #define	mtod(m, t)	((t)(void *)(m)->m_data)
 #define	mtodo(m, o)	((void *)((m)->m_data + (o)))
@@ -96,13 +104,15 @@ static_assert(sizeof(struct mbuf) == MBUF_HDR_SIZE, "two lines");
  */
 int	mbuf_init(uint32_t nframes);
 void	mbuf_region(void **base, size_t *len);	/* for UMEM registration */
+extern char *mbuf_frames;		/* (c) the region */
+extern struct mbuf *mbuf_headers;	/* (c) one for each frame */
 uint32_t mbuf_nframes(void);
 /* Frames not in use, counting all thread caches; exact only when quiet. */
 uint32_t mbuf_nfree(void);
 uint64_t mbuf_nofree(void);		/* allocations that failed */
 
 /*
- * Take up to n mbufs: m_data at MBUF_DATA_OFFSET, m_next NULL, m_len 0,
+ * Take up to n mbufs: m_data at m_dataspace(), m_next NULL, m_len 0,
  * m_flags M_PKTHDR, m_pkthdr zero.  Returns how many (all or none).
  */
 unsigned int m_get_burst(struct mbuf **m, unsigned int n);
@@ -147,20 +157,43 @@ uint32_t m_cksum(const struct mbuf *m, uint32_t off, uint32_t len);
  */
 bool	m_cksum_finish(struct mbuf *m);
 
+/* The mbuf of the frame that p points into. */
 static inline struct mbuf *
-m_of_frame(void *p)
+m_of_frame(const void *p)
 {
 
-	return ((struct mbuf *)((uintptr_t)p &
-	    ~(uintptr_t)(MBUF_FRAME_SIZE - 1)));
+	return (&mbuf_headers[(size_t)((const char *)p - mbuf_frames) >>
+	    MBUF_FRAME_SHIFT]);
 }
 
-/* Free bytes before m_data in this frame. */
+/* The first byte of m's frame. */
+static inline char *
+m_frame(const struct mbuf *m)
+{
+
+	return (mbuf_frames + ((size_t)(m - mbuf_headers) <<
+	    MBUF_FRAME_SHIFT));
+}
+
+/* Where the data of a fresh mbuf begin: a line of the frame's colour. */
+static inline char *
+m_dataspace(const struct mbuf *m)
+{
+	size_t i = (size_t)(m - mbuf_headers);
+
+	return (mbuf_frames + (i << MBUF_FRAME_SHIFT) + MBUF_HEADROOM +
+	    (i >> 1) % MBUF_COLOURS * CACHE_LINE_SIZE);
+}
+
+/*
+ * Free bytes before m_data in this frame; 0 when the data begin (and are
+ * empty) at the frame's very end.
+ */
 static inline uint32_t
 m_leadingspace(const struct mbuf *m)
 {
 
-	return ((uint32_t)(m->m_data - (const char *)m - MBUF_HDR_SIZE));
+	return ((uint32_t)((uintptr_t)m->m_data & (MBUF_FRAME_SIZE - 1)));
 }
 
 /* Free bytes after the data in this frame. */
@@ -168,11 +201,11 @@ static inline uint32_t
 m_trailingspace(const struct mbuf *m)
 {
 
-	return ((uint32_t)((const char *)m + MBUF_FRAME_SIZE - m->m_data) -
+	return ((uint32_t)(m_frame(m) + MBUF_FRAME_SIZE - m->m_data) -
 	    m->m_len);
 }
 
-/* Write the header line of a frame whose data begin at data, len bytes. */
+/* Write the header line of an mbuf whose data begin at data, len bytes. */
 static inline void
 m_init(struct mbuf *m, char *data, uint32_t len)
 {

@@ -44,6 +44,7 @@ test_init(void **state)
 	mbuf_region(&base, &len);
 	assert_int_equal(len, NFRAMES * MBUF_FRAME_SIZE);
 	assert_int_equal((uintptr_t)base % MBUF_FRAME_SIZE, 0);
+	assert_ptr_equal(base, mbuf_frames);
 }
 
 /* Every frame once, then none; a failure gives nothing and is counted. */
@@ -62,14 +63,22 @@ test_exhaust(void **state)
 	for (i = 0; i < NFRAMES; i += 64)
 		assert_int_equal(m_get_burst(&all[i], 64), 64);
 	for (i = 0; i < NFRAMES; i++) {
-		size_t at = (size_t)((char *)all[i] - (char *)base) /
+		size_t at = (size_t)(all[i]->m_data - (char *)base) /
 		    MBUF_FRAME_SIZE;
 
 		assert_int_equal(seen[at], 0);
 		seen[at] = 1;
+		assert_ptr_equal(m_frame(all[i]),
+		    (char *)base + at * MBUF_FRAME_SIZE);
 		assert_ptr_equal(m_of_frame(all[i]->m_data), all[i]);
-		assert_int_equal(m_leadingspace(all[i]), MBUF_HEADROOM);
-		assert_int_equal(m_trailingspace(all[i]), MBUF_DATA_SIZE);
+		assert_ptr_equal(m_of_frame(m_frame(all[i]) +
+		    MBUF_FRAME_SIZE - 1), all[i]);
+		assert_int_equal((uintptr_t)all[i]->m_data % CACHE_LINE_SIZE,
+		    0);
+		assert_true(m_leadingspace(all[i]) >= MBUF_HEADROOM);
+		assert_true(m_trailingspace(all[i]) >= MBUF_DATA_SIZE);
+		assert_int_equal(m_leadingspace(all[i]) +
+		    m_trailingspace(all[i]), MBUF_FRAME_SIZE);
 	}
 	assert_int_equal(mbuf_nfree(), 0);
 	assert_null(m_gethdr());
