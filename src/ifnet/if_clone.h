@@ -48,7 +48,7 @@ struct if_driver {
 	const char	*drv_descr;	/* a line for kldstat -v and list */
 	bool		 drv_device;	/* needs a DEVICE */
 	/*
-	 * Make and attach the interface called name.  v_config held, outside
+	 * Make and attach the interface called name.  configuration lock held, outside
 	 * the epoch.  0 or an errno value, and then err says in one line what
 	 * failed, on which device, and what to do; nothing is left behind.
 	 */

@@ -17,8 +17,8 @@
  * Packets go up through if_input (set by the link type) and down through
  * if_transmit(); both take bursts and consume every mbuf.
  *
- * Keys: c = the vnet's v_config, e = net epoch (the table of keys is in
- * docs/architecture.md).
+ * Keys: c = the configuration lock (vnet.h), e = net epoch; the table of keys
+ * is in docs/architecture.md.
  */
 #ifndef _IFNET_IF_VAR_H_
 #define	_IFNET_IF_VAR_H_
@@ -103,29 +103,34 @@ struct ifaddr {
 };
 
 struct if_linktype;
+struct lltable;
+
+/* n <= MBUF_BURST packets, all consumed.  Inside the epoch. */
+typedef void if_burst_fn(struct ifnet *ifp, struct mbuf **m, unsigned int n);
 
 struct ifnet {
 	/* First line: read for every burst, written by configuration only. */
 	_Atomic uint32_t if_flags;	/* (a) relaxed; writers hold c */
 	uint32_t	 if_index;	/* (c) from 1; reused late */
-	void	(*if_input)(struct ifnet *ifp, struct mbuf **m,
-		    unsigned int n);	/* (e/c) link type's, or dead */
-	void	(*if_output)(struct ifnet *ifp, struct mbuf **m,
-		    unsigned int n);	/* (e/c) driver's, or dead; use
+	_Atomic(if_burst_fn *) if_input; /* (e/c) link type's, or dead */
+	_Atomic(if_burst_fn *) if_output; /* (e/c) driver's, or dead; use
 					   if_transmit() */
 	void		*if_softc;	/* (c) driver's */
-	struct vnet	*if_vnet;	/* (e/c) */
+	_Atomic(struct vnet *) if_vnet;	/* (e/c) */
 	counter_t	 if_counters;	/* (c) IFC_COUNT cells */
 	_Atomic uint32_t if_mtu;	/* (a) relaxed; writers hold c */
-	uint32_t	 if_capenable;	/* (e/c) */
-	uint8_t		 if_lladdr[6];	/* (e/c) see IF_EVENT_LLADDR */
-	uint8_t		 if_pad[2];
+	_Atomic uint32_t if_capenable;	/* (a) relaxed; writers hold c */
+	uint32_t	 if_pad;
+	_Atomic uint64_t if_lladdr48;	/* (a) relaxed: the MAC as it lies in
+					   a frame, 6 bytes and two zeros */
 
 	/* Second line on. */
-	void		*if_lltable;	/* (c) route's neighbour table */
+	uint8_t		 if_lladdr[6];	/* (c) the same MAC; set both with
+					   if_setlladdr() */
+	struct lltable	*if_lltable;	/* (c) route's neighbour table */
 	CK_STAILQ_HEAD(, ifaddr) if_addrs; /* (e/c) */
 	CK_STAILQ_ENTRY(ifnet) if_link;	/* (e/c) v_ifnets */
-	char		 if_name[IFNAMLEN]; /* (e/c) */
+	char		 if_name[IFNAMLEN]; /* (c) */
 	enum if_type	 if_type;	/* (c) */
 	const struct if_linktype *if_linktype; /* (c) */
 	const struct if_driver *if_driver; /* (c) NULL: not made by create */
@@ -146,7 +151,7 @@ struct ifnet {
 	_Atomic unsigned int if_refs;	/* (r) */
 	struct epoch_context if_ctx;	/* (o) */
 
-	/* Driver methods of configuration: v_config held, outside the epoch.
+	/* Driver methods of configuration: configuration lock held, outside the epoch.
 	 * All may be NULL.  errno values. */
 	int	(*if_init)(struct ifnet *ifp);	/* becoming up */
 	void	(*if_stop)(struct ifnet *ifp);	/* becoming down */
@@ -155,22 +160,21 @@ struct ifnet {
 	int	(*if_setpromisc)(struct ifnet *ifp, bool on);
 } __cacheline_aligned;
 
-static_assert(offsetof(struct ifnet, if_lltable) == CACHE_LINE_SIZE,
+static_assert(offsetof(struct ifnet, if_lladdr) == CACHE_LINE_SIZE,
     "a burst reads one line of an ifnet");
 
 /* What a link layer does for its interfaces; registered per vnet. */
 struct if_linktype {
 	enum if_type	 lt_type;
-	void	(*lt_input)(struct ifnet *ifp, struct mbuf **m,
-		    unsigned int n);
-	uint32_t	 lt_hdrlen;	/* bytes in front of the MTU */
+	if_burst_fn	*lt_input;
+	uint32_t	 lt_minlen;	/* shorter frames are padded, bytes */
 };
 int	if_linktype_register(struct vnet *vnet, const struct if_linktype *lt);
 
 /*
  * A new interface of a vnet, with one reference that the caller owns; not yet
  * visible.  name: 1..15 characters of [A-Za-z0-9_.:-].  EINVAL, ENOMEM.
- * Configuration (v_config held), outside the epoch.
+ * Configuration (configuration lock held), outside the epoch.
  */
 int	if_alloc(struct vnet *vnet, enum if_type type, const char *name,
 	    struct ifnet **ifpp);
@@ -187,22 +191,26 @@ void	if_ref(struct ifnet *ifp);	/* only with a reference in hand */
 bool	if_try_ref(struct ifnet *ifp);	/* in the epoch; false: dying */
 void	if_rele(struct ifnet *ifp);
 
-/* In the epoch, or with v_config held.  NULL: there is none. */
+/* NULL: there is none.  By name with the configuration lock held; by index
+ * in the epoch as well. */
 struct ifnet *if_byname(struct vnet *vnet, const char *name);
 struct ifnet *if_byindex(struct vnet *vnet, uint32_t index);
 
-/* Configuration; v_config held, outside the epoch; errno values. */
+/* Configuration; configuration lock held, outside the epoch; errno values. */
 int	if_setflags(struct ifnet *ifp, uint32_t set, uint32_t clear);
 int	if_setmtu(struct ifnet *ifp, uint32_t mtu);	/* EINVAL: range */
 int	if_setlladdr(struct ifnet *ifp, const uint8_t *lladdr);
 int	if_rename(struct ifnet *ifp, const char *name);	/* EEXIST, EINVAL */
 int	if_promisc(struct ifnet *ifp, bool on);	/* counts requesters */
 int	if_moveto(struct ifnet *ifp, struct vnet *vnet); /* EEXIST, EBUSY */
-/* Driver: carrier changed.  Any thread outside the epoch. */
+/*
+ * Driver: carrier changed.  Takes the configuration lock, so not from a
+ * thread that drv_destroy waits for, and outside the epoch.
+ */
 void	if_link_state(struct ifnet *ifp, enum if_link state);
 
 /*
- * Addresses (IPv4 here; v_config held).  addr and broadcast in network order;
+ * Addresses (IPv4 here; configuration lock held).  addr and broadcast in network order;
  * broadcast 0: the prefix's all-ones address.  EEXIST, EINVAL, ENOMEM.
  */
 int	if_addr_add(struct ifnet *ifp, struct in_addr addr, int plen,
@@ -240,10 +248,17 @@ void	if_drop_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n,
 void	if_count_drop(struct ifnet *ifp, enum if_drop why, uint64_t n);
 
 /*
+ * A driver could not send packets that if_transmit() gave it: they are dropped
+ * and taken back out of the output counters.
+ */
+void	if_output_drop(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+	    enum if_drop why);
+
+/*
  * Hand a burst (n <= MBUF_BURST) to the driver; consumes all of it.  Inside
  * the epoch.  Each m is a whole frame with its link header; partial checksums
- * are finished and tags put into the frame where the driver cannot take them.
- * Counts output.
+ * are finished and tags put into the frame where the driver cannot take them,
+ * short frames are padded with zeros.  Counts output.
  */
 void	if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n);
 

@@ -9,10 +9,12 @@
  * for each upper room's state.  Several may live in one process (the two ends
  * of an epair may be in different ones).
  *
- * Keys: c = v_config, e = net epoch.  Lock order: v_config, then one mtx.
- * All configuration of a vnet happens under v_config, outside the epoch; no
- * reader and no callback takes it, so waiting for a grace period under it is
- * allowed.
+ * Keys: c = the configuration lock, e = net epoch.  Lock order: the
+ * configuration lock, then one mtx.  All configuration happens under it,
+ * outside the epoch; no reader and no callback takes it, so waiting for a
+ * grace period under it is allowed.  It is one lock for the process, not one a
+ * vnet: an epair's ends may be in two vnets and go as one, and configuration
+ * is not worth a lock order between vnets.
  */
 #ifndef _IFNET_VNET_H_
 #define	_IFNET_VNET_H_
@@ -25,7 +27,6 @@
 
 struct callout_wheel;
 struct fib4;
-struct if_index_table;
 struct if_linktype;
 struct ifnet;
 struct intr_domain;
@@ -33,6 +34,7 @@ struct ip_vnet;
 struct rib;
 struct sysctl_tree;
 struct taskqueue;
+struct vnet_index;
 
 #define	VNET_LINKTYPES	4
 #define	VNET_EVENTS	8
@@ -49,9 +51,15 @@ enum if_event {
 	IF_EVENT_ADDR_DEL,	/* ifa has left the list */
 };
 struct ifaddr;
-/* Called with v_config held, outside the epoch.  ifa: NULL but for ADDR_*. */
-typedef void if_event_fn(void *arg, struct ifnet *ifp, enum if_event ev,
+/*
+ * Called with the configuration lock held, outside the epoch.  ifa: NULL but
+ * for ADDR_*.  An error from ATTACH or ADDR_ADD undoes it (the functions
+ * called before get the opposite event); of others it is ignored.
+ */
+typedef int if_event_fn(void *arg, struct ifnet *ifp, enum if_event ev,
     struct ifaddr *ifa);
+
+#define	VNET_IF_MAX	65536		/* indexes of interfaces; 0 is none */
 
 struct vnet {
 	/* Read by every burst. */
@@ -59,9 +67,8 @@ struct vnet {
 	struct ip_vnet	*v_ip;		/* (c) ip's counters and tunables */
 	_Atomic int	 v_ip_forwarding; /* (a) relaxed, a sysctl */
 	/* Control. */
-	struct sx	 v_config;
-	CK_STAILQ_HEAD(, ifnet) v_ifnets; /* (e/c) in order of attachment */
-	_Atomic(struct if_index_table *) v_index; /* (e/c) by if_index */
+	CK_STAILQ_HEAD(, ifnet) v_ifnets; /* (e/c) by time of attachment */
+	struct vnet_index *v_index;	/* (c) by if_index */
 	struct rib	*v_rib;		/* (c) route's table */
 	struct intr_domain *v_intr;	/* (c) */
 	struct taskqueue *v_tq;		/* (c) */
@@ -83,7 +90,15 @@ struct vnet {
 struct vnet *vnet_alloc(void);
 void	vnet_free(struct vnet *vnet);	/* no interfaces left */
 
-#define	VNET_CONFIG_ASSERT(v)	SX_ASSERT(&(v)->v_config)
+extern struct sx vnet_config_sx;
+
+/* Recursive.  May sleep: outside the epoch. */
+#define	VNET_CONFIG_LOCK(v)	((void)(v), sx_xlock(&vnet_config_sx))
+#define	VNET_CONFIG_UNLOCK(v)	((void)(v), sx_xunlock(&vnet_config_sx))
+#define	VNET_CONFIG_ASSERT(v)	do {					\
+	(void)(v);							\
+	SX_ASSERT(&vnet_config_sx);					\
+} while (0)
 
 /* At most VNET_EVENTS, at set-up time only.  Called in order of registration
  * (ATTACH, ADDR_ADD, ...) and in reverse for DETACH, DEPARTED, ADDR_DEL. */

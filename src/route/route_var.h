@@ -7,17 +7,17 @@
 /*
  * Routes, nexthops and neighbours, as other rooms see them.
  *
- * A rib holds what the operator and the interfaces asked for, under v_config.
+ * A rib holds what the operator and the interfaces asked for, under the configuration lock.
  * Each route points to a nexthop (struct nhop), shared by all routes that
  * want the same; the fib4 is a copy of the table made for lookups and is
- * patched under v_config while it is being read in the epoch.
+ * patched under the configuration lock while it is being read in the epoch.
  *
  * The neighbours of an interface are in its lltable.  A neighbour entry whose
  * LLE_VALID is set never changes its header: another MAC means another entry,
  * and the old one is marked LLE_DELETED when it is unlinked.  A reader that
  * meets LLE_DELETED treats the entry as not found.
  *
- * Keys: c = v_config, l = the lltable's mtx, e = net epoch.
+ * Keys: c = the configuration lock, l = the lltable's mtx, e = net epoch.
  */
 #ifndef _ROUTE_ROUTE_VAR_H_
 #define	_ROUTE_ROUTE_VAR_H_
@@ -80,7 +80,7 @@ struct nhop {
 	struct rib	*nh_rib;	/* (c) */
 } __cacheline_aligned;
 
-/* ---- Control: v_config held, outside the epoch. ---- */
+/* ---- Control: configuration lock held, outside the epoch. ---- */
 
 /* Makes v_rib and v_fib4, hooks itself to interface events, adds
  * net.route.* to v_sysctl.  ENOMEM.  To be called before the first ifnet. */
@@ -105,7 +105,7 @@ int	rt_add(struct vnet *vnet, const struct rt_req *rq);
 int	rt_change(struct vnet *vnet, const struct rt_req *rq);
 int	rt_delete(struct vnet *vnet, struct in_addr dst, int plen);
 
-/* A route as shown; valid while v_config is held. */
+/* A route as shown; valid while the configuration lock is held. */
 struct rt_info {
 	struct in_addr	 ri_dst;
 	int		 ri_plen;
@@ -232,7 +232,7 @@ enum lla_heard {
 enum lla_heard lla_heard(struct ifnet *ifp, struct in_addr addr,
 	    const uint8_t *mac, bool create, uint8_t *old);
 
-/* Operator: v_config held, outside the epoch.  flags: LLE_STATIC, _PUB,
+/* Operator: configuration lock held, outside the epoch.  flags: LLE_STATIC, _PUB,
  * _BLACKHOLE, _REJECT.  lifetime in seconds, 0: permanent. */
 int	lla_set(struct ifnet *ifp, struct in_addr addr, const uint8_t *mac,
 	    uint32_t flags, uint32_t lifetime);

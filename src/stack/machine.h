@@ -40,7 +40,7 @@ int	machine_start(const struct machine_config *mc, struct machine **map,
 void	machine_stop(struct machine *ma);
 
 /*
- * ifconfig's create: name "epair" picks a unit.  v_config is taken inside.
+ * ifconfig's create: name "epair" picks a unit.  The configuration lock is taken inside.
  * The first name made is put in made[IFNAMLEN].
  */
 int	machine_if_create(struct machine *ma, const char *name,
