@@ -43,20 +43,24 @@ extern "C" {
 #define	EPOCH_HELP	 0x10U	/* with POLLED: epoch_call() may run them */
 
 #define	EPOCH_MAX	64	/* epochs in a process */
+#define	EPOCH_KEY_ASYMMETRIC ((uint64_t)EPOCH_ASYMMETRIC << 32)
 #define	EPOCH_LINE	128	/* two cache lines: prefetchers fetch pairs */
 
 /*
  * Constant while the epoch exists, but for e_value, which has lines of its
- * own: a nested section reads e_offset only and must not miss on e_value.
+ * own: a nested section reads e_key only and must not miss on e_value.
+ * The key is one word because entering is bound by its loads.
  */
 struct epoch {
-	uint32_t	 e_offset;	/* (c) of the section in epoch_thread */
-	uint32_t	 e_flags;	/* (c) EPOCH_* */
+	uint64_t	 e_key;		/* (c) flags << 32 | section's offset */
 	uint64_t	 e_value	/* (a) bumped by writers, never 0 */
 	    __attribute__((__aligned__(EPOCH_LINE)));
 } __attribute__((__aligned__(EPOCH_LINE)));
 
 typedef struct epoch *epoch_t;
+
+/* r_value of the record that stands in until a thread's first entry. */
+#define	EPOCH_NOBODY	UINT64_MAX
 
 /* What a thread publishes for one epoch: its line is read by writers. */
 struct epoch_record {
@@ -69,9 +73,8 @@ struct epoch_record {
 
 /* A thread's private side of one epoch: no other thread looks at it. */
 struct epoch_section {
-	struct epoch_record *s_record;	/* (t) NULL before the first entry */
-	uint32_t	 s_depth;	/* (t) sections open */
-	uint32_t	 s_pad;
+	struct epoch_record *s_record;	/* (t) a stand-in before first entry */
+	uint64_t	 s_nested;	/* (t) entries beyond the outermost */
 };
 
 struct epoch_thread {
@@ -142,7 +145,7 @@ struct epoch_stall {
 typedef void (*epoch_report_t)(const char *);
 typedef void (*epoch_stall_t)(const struct epoch_stall *, void *);
 
-extern epoch_t net_epoch_preempt;
+extern struct epoch *const net_epoch_preempt;
 
 /* Life of an epoch. */
 epoch_t	 epoch_alloc(const char *, unsigned int);
@@ -167,7 +170,7 @@ epoch_report_t epoch_set_report_handler(epoch_report_t);
 int	 epoch_trace_list(char *, size_t);
 
 /* Called by the inline functions below and by the macros; not by programs. */
-struct epoch_section *epoch_attach(epoch_t);
+struct epoch_record *epoch_attach(epoch_t);
 void	 epoch_panic(const char *, const char *, int);
 void	 epoch_enter_debug(epoch_t, const char *, int);
 void	 epoch_exit_debug(epoch_t, const char *, int);
@@ -177,12 +180,12 @@ void	 epoch_exit_preempt_debug(epoch_t, epoch_tracker_t, const char *, int);
 void	 epoch_sleepable_assert(const char *, const char *, int);
 void	 epoch_live_assert(epoch_context_t, const char *, int);
 
-/* This thread's private side of epoch e, attached or not. */
+/* This thread's private side of the epoch with this key. */
 static inline struct epoch_section *
-epoch_section(epoch_t e)
+epoch_section_self(uint64_t key)
 {
 	return ((struct epoch_section *)(void *)((char *)epoch_self +
-	    e->e_offset));
+	    (uint32_t)key));
 }
 
 /*
@@ -194,12 +197,12 @@ epoch_section(epoch_t e)
  * section of this thread finished.
  */
 static inline void
-epoch_publish(epoch_t e, struct epoch_record *r)
+epoch_publish(epoch_t e, uint64_t key, struct epoch_record *r)
 {
 	uint64_t value;
 
 	value = __atomic_load_n(&e->e_value, __ATOMIC_ACQUIRE);
-	if ((e->e_flags & EPOCH_ASYMMETRIC) != 0) {
+	if ((key & EPOCH_KEY_ASYMMETRIC) != 0) {
 		__atomic_store_n(&r->r_value, value, __ATOMIC_RELEASE);
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		return;
@@ -212,22 +215,26 @@ epoch_publish(epoch_t e, struct epoch_record *r)
 }
 
 /*
- * Enter.  The depth rises before the record is looked at, and the test is
- * made on the record: a signal handler that enters and leaves between any
- * two instructions finds either a record that is published already, or
- * publishes one that its own exit then leaves in place.
+ * Enter.  The published value itself says whether the thread is inside, so
+ * the outermost entry is one store, and a nested one does not write to the
+ * line that writers read.  A signal handler that enters and leaves between
+ * any two instructions finds the record either not yet published, or
+ * published and to be left so.
  */
 static inline void
 epoch_enter_raw(epoch_t e)
 {
-	struct epoch_section *s = epoch_section(e);
+	uint64_t value, key = e->e_key;
+	struct epoch_section *s = epoch_section_self(key);
+	struct epoch_record *r = s->s_record;
 
-	if (__builtin_expect(s->s_record == NULL, 0))
-		s = epoch_attach(e);
-	s->s_depth++;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&s->s_record->r_value, __ATOMIC_RELAXED) == 0)
-		epoch_publish(e, s->s_record);
+	value = __atomic_load_n(&r->r_value, __ATOMIC_RELAXED);
+	if (__builtin_expect(value == 0, 1))
+		epoch_publish(e, key, r);
+	else if (__builtin_expect(value != EPOCH_NOBODY, 1))
+		s->s_nested++;
+	else
+		epoch_publish(e, key, epoch_attach(e));
 	EPOCH_PROBE1(enter, e);
 }
 
@@ -235,21 +242,32 @@ epoch_enter_raw(epoch_t e)
 static inline void
 epoch_exit_raw(epoch_t e)
 {
-	struct epoch_section *s = epoch_section(e);
+	struct epoch_section *s = epoch_section_self(e->e_key);
 
 	EPOCH_PROBE1(exit, e);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (--s->s_depth != 0)
-		return;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&s->s_record->r_value, 0, __ATOMIC_RELEASE);
+	if (__builtin_expect(s->s_nested == 0, 1))
+		__atomic_store_n(&s->s_record->r_value, 0, __ATOMIC_RELEASE);
+	else
+		s->s_nested--;
+}
+
+/* How many sections of its epoch are open in s. */
+static inline uint64_t
+epoch_section_depth(const struct epoch_section *s)
+{
+	uint64_t value;
+
+	value = __atomic_load_n(&s->s_record->r_value, __ATOMIC_RELAXED);
+	return (value == 0 || value == EPOCH_NOBODY ? 0 : s->s_nested + 1);
 }
 
 /* 1 if this thread is in a section of e, else 0; also for a NULL epoch. */
 static inline int
 in_epoch(epoch_t e)
 {
-	return (e != NULL && epoch_section(e)->s_depth != 0);
+	return (e != NULL &&
+	    epoch_section_depth(epoch_section_self(e->e_key)) != 0);
 }
 
 #ifdef INVARIANTS

@@ -35,14 +35,17 @@
 
 struct epoch_slot epoch_slots[EPOCH_MAX] = {
 	[0] = {
-		.es_epoch = { .e_flags = EPOCH_PREEMPT, .e_value = 1 },
+		.es_epoch = {
+			.e_key = (uint64_t)EPOCH_PREEMPT << 32,
+			.e_value = 1,
+		},
 		.es_base = 1,
 		.es_name = "Net preemptible",
 		.es_inuse = 1,
 	},
 };
 
-epoch_t net_epoch_preempt = &epoch_slots[0].es_epoch;
+struct epoch *const net_epoch_preempt = &epoch_slots[0].es_epoch;
 
 static bool epoch_membarrier;		/* (c) after the constructor */
 
@@ -88,9 +91,8 @@ epoch_slot_init(struct epoch_slot *es, const char *name, unsigned int flags)
 	/* Value, records and queues go on from the slot's former life. */
 	if ((flags & EPOCH_ASYMMETRIC) != 0 && !epoch_membarrier)
 		flags &= ~EPOCH_ASYMMETRIC;
-	es->es_epoch.e_offset = (uint32_t)(epoch_index(es) *
-	    sizeof(struct epoch_section));
-	es->es_epoch.e_flags = flags;
+	es->es_epoch.e_key = (uint64_t)flags << 32 |
+	    epoch_index(es) * sizeof(struct epoch_section);
 	(void)strncpy(es->es_name, name, sizeof(es->es_name) - 1);
 	es->es_name[sizeof(es->es_name) - 1] = '\0';
 	es->es_base = es->es_epoch.e_value;
@@ -184,7 +186,7 @@ epoch_name(epoch_t e)
 unsigned int
 epoch_flags(epoch_t e)
 {
-	return (e->e_flags);
+	return ((unsigned int)(e->e_key >> 32));
 }
 
 /*
@@ -302,7 +304,7 @@ epoch_wait_slot(struct epoch_slot *es, const char *func)
 		return;
 	EPOCH_LIB_PROBE1(wait__start, &es->es_epoch);
 	goal = epoch_bump(es);
-	if ((es->es_epoch.e_flags & EPOCH_ASYMMETRIC) != 0)
+	if ((epoch_slot_flags(es) & EPOCH_ASYMMETRIC) != 0)
 		epoch_heavy_barrier(es);
 	epoch_goal_wait(es,
 	    __atomic_load_n(&es->es_records, __ATOMIC_ACQUIRE), goal);

@@ -222,7 +222,7 @@ epoch_step(struct epoch_slot *es)
 {
 	if (es->es_goal == 0 && !epoch_mark(es))
 		return (0);
-	if ((es->es_epoch.e_flags & EPOCH_ASYMMETRIC) != 0 && !es->es_fenced) {
+	if ((epoch_slot_flags(es) & EPOCH_ASYMMETRIC) != 0 && !es->es_fenced) {
 		epoch_heavy_barrier(es);
 		es->es_fenced = true;
 	}
@@ -300,13 +300,13 @@ epoch_drain_callbacks(epoch_t e)
 	}
 	(void)pthread_mutex_lock(&es->es_mtx);
 	if (es->es_goal != 0) {
-		if ((e->e_flags & EPOCH_ASYMMETRIC) != 0 && !es->es_fenced)
+		if ((epoch_flags(e) & EPOCH_ASYMMETRIC) != 0 && !es->es_fenced)
 			epoch_heavy_barrier(es);
 		epoch_goal_wait(es, es->es_scan, es->es_goal);
 		(void)epoch_run(es);
 	}
 	if (epoch_mark(es)) {
-		if ((e->e_flags & EPOCH_ASYMMETRIC) != 0)
+		if ((epoch_flags(e) & EPOCH_ASYMMETRIC) != 0)
 			epoch_heavy_barrier(es);
 		epoch_goal_wait(es, es->es_scan, es->es_goal);
 		(void)epoch_run(es);
@@ -342,7 +342,7 @@ epoch_queue_attach(struct epoch_slot *es)
 	epoch_lock_enter(&set);
 	q = epoch_queue_make(es);
 	q->q_owner = td;
-	q->q_idle = (es->es_epoch.e_flags & EPOCH_POLLED) != 0 ?
+	q->q_idle = (epoch_slot_flags(es) & EPOCH_POLLED) != 0 ?
 	    &epoch_never_idle : &epoch_reclaim_state;
 	td->td_queue[epoch_index(es)] = q;
 	epoch_lock_exit(&set);
@@ -377,9 +377,9 @@ epoch_make_room(struct epoch_slot *es, struct epoch_queue *q)
 	struct epoch_td *td = epoch_td_self();
 
 	if (td->td_running == NULL && !epoch_td_inside(td)) {
-		if ((es->es_epoch.e_flags & EPOCH_POLLED) == 0)
+		if ((epoch_slot_flags(es) & EPOCH_POLLED) == 0)
 			epoch_throttle(es, q);
-		else if ((es->es_epoch.e_flags & EPOCH_HELP) != 0)
+		else if ((epoch_slot_flags(es) & EPOCH_HELP) != 0)
 			(void)epoch_poll(&es->es_epoch);
 	}
 	q->q_space = __atomic_load_n(&q->q_head, __ATOMIC_ACQUIRE);
@@ -404,7 +404,7 @@ epoch_call_kick(struct epoch_slot *es, struct epoch_queue *q)
 {
 	uint64_t none = 0;
 
-	if ((es->es_epoch.e_flags & EPOCH_POLLED) == 0) {
+	if ((epoch_slot_flags(es) & EPOCH_POLLED) == 0) {
 		if (__atomic_load_n(q->q_idle, __ATOMIC_RELAXED) != 0)
 			(void)__atomic_compare_exchange_n(&es->es_birth, &none,
 			    epoch_now(), false, __ATOMIC_RELAXED,
@@ -412,7 +412,7 @@ epoch_call_kick(struct epoch_slot *es, struct epoch_queue *q)
 		epoch_reclaim_kick();
 		return;
 	}
-	if ((es->es_epoch.e_flags & EPOCH_HELP) != 0)
+	if ((epoch_slot_flags(es) & EPOCH_HELP) != 0)
 		epoch_make_room(es, q);
 }
 

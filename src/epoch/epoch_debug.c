@@ -87,7 +87,7 @@ epoch_debug_enter(epoch_t e, const char *file, int line)
 
 	epoch_enter_raw(e);
 	td = epoch_td_self();
-	if (td->td_pub.td_section[i].s_depth == 1) {
+	if (epoch_section_depth(&td->td_pub.td_section[i]) == 1) {
 		epoch_debug_note(td, i, file, line);
 		return (td);
 	}
@@ -163,7 +163,7 @@ epoch_enter_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
 
 	if (!epoch_debug_valid(e, file, line))
 		return;
-	if (et == NULL || (e->e_flags & EPOCH_PREEMPT) == 0) {
+	if (et == NULL || (epoch_flags(e) & EPOCH_PREEMPT) == 0) {
 		epoch_panicf("\"%s\" %s at %s:%d", epoch_name(e),
 		    et == NULL ? "entered without a tracker" :
 		    "is not preemptible", file, line);
@@ -248,7 +248,7 @@ epoch_debug_exit_thread(struct epoch_td *td)
 	unsigned int i;
 
 	for (i = 0; i < EPOCH_MAX; i++) {
-		if (td->td_pub.td_section[i].s_depth == 0)
+		if (epoch_section_depth(&td->td_pub.td_section[i]) == 0)
 			continue;
 		epoch_panicf("thread %d ends inside \"%s\", entered at %s:%d",
 		    (int)td->td_tid, epoch_slots[i].es_name,
@@ -268,7 +268,7 @@ epoch_debug_wait(const char *func, struct epoch_slot *es)
 	bool preempt = strcmp(func, "epoch_wait_preempt") == 0;
 	char buf[256];
 
-	if (preempt != ((es->es_epoch.e_flags & EPOCH_PREEMPT) != 0)) {
+	if (preempt != ((epoch_slot_flags(es) & EPOCH_PREEMPT) != 0)) {
 		epoch_panicf("%s: \"%s\" is %spreemptible", func,
 		    es->es_name, preempt ? "not " : "");
 		return (true);
@@ -329,7 +329,7 @@ epoch_sleepable_assert(const char *what, const char *file, int line)
 	unsigned int i;
 
 	for (i = 0; i < EPOCH_MAX; i++) {
-		if (td->td_pub.td_section[i].s_depth == 0)
+		if (epoch_section_depth(&td->td_pub.td_section[i]) == 0)
 			continue;
 		epoch_panicf("sleeping prohibited: %s at %s:%d inside \"%s\", "
 		    "entered at %s:%d", what, file, line,

@@ -124,6 +124,12 @@ epoch_slot(epoch_t e)
 }
 
 static inline unsigned int
+epoch_slot_flags(const struct epoch_slot *es)
+{
+	return ((unsigned int)(es->es_epoch.e_key >> 32));
+}
+
+static inline unsigned int
 epoch_index(const struct epoch_slot *es)
 {
 	return ((unsigned int)(es - epoch_slots));

@@ -50,7 +50,7 @@ epoch_reclaim_pass(size_t *ran)
 	for (i = 0; i < EPOCH_MAX; i++) {
 		es = &epoch_slots[i];
 		if (__atomic_load_n(&es->es_inuse, __ATOMIC_ACQUIRE) == 0 ||
-		    (es->es_epoch.e_flags & EPOCH_POLLED) != 0)
+		    (epoch_slot_flags(es) & EPOCH_POLLED) != 0)
 			continue;
 		*ran += epoch_reclaim(es, &busy);
 	}

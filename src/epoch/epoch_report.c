@@ -207,7 +207,8 @@ epoch_trace_list(char *buf, size_t size)
 	if (size != 0)
 		buf[0] = '\0';
 	for (i = 0; i < EPOCH_MAX; i++) {
-		depth = td->td_pub.td_section[i].s_depth;
+		depth = (unsigned int)epoch_section_depth(
+		    &td->td_pub.td_section[i]);
 		if (depth == 0)
 			continue;
 		n++;

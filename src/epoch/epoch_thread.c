@@ -20,8 +20,11 @@
 
 #define	EPOCH_CHUNK	65536UL
 
-/* In place of a block: no records, no queues, and never written. */
-static struct epoch_td epoch_nobody;
+/* In place of a block: no queues, no records but the stand-in. */
+static struct epoch_record epoch_norecord = { .r_value = EPOCH_NOBODY };
+static struct epoch_td epoch_nobody = {
+	.td_pub.td_section[0 ... EPOCH_MAX - 1] = { &epoch_norecord, 0 },
+};
 
 __thread struct epoch_thread *epoch_self = &epoch_nobody.td_pub;
 
@@ -97,7 +100,7 @@ epoch_td_attach(void)
 		epoch_td_free = td->td_next;
 	else
 		td = epoch_mem_alloc(sizeof(*td));
-	td->td_next = NULL;
+	*td = epoch_nobody;
 	td->td_tid = gettid();
 	(void)pthread_setspecific(epoch_key, td);
 	epoch_self = &td->td_pub;
@@ -151,7 +154,7 @@ epoch_record_get(struct epoch_slot *es, struct epoch_td *td)
  * First entry of a thread into e: give it a record.  Called by the inline
  * functions, also from a signal handler.  Takes a mutex, briefly.
  */
-struct epoch_section *
+struct epoch_record *
 epoch_attach(epoch_t e)
 {
 	struct epoch_slot *es = epoch_slot(e);
@@ -162,10 +165,10 @@ epoch_attach(epoch_t e)
 	epoch_lock_enter(&set);
 	td = epoch_td_attach();
 	s = &td->td_pub.td_section[epoch_index(es)];
-	if (s->s_record == NULL)
+	if (s->s_record == &epoch_norecord)
 		s->s_record = epoch_record_get(es, td);
 	epoch_lock_exit(&set);
-	return (s);
+	return (s->s_record);
 }
 
 /* Is the thread in a section of any epoch? */
@@ -175,7 +178,7 @@ epoch_td_inside(const struct epoch_td *td)
 	unsigned int i;
 
 	for (i = 0; i < EPOCH_MAX; i++) {
-		if (td->td_pub.td_section[i].s_depth != 0)
+		if (epoch_section_depth(&td->td_pub.td_section[i]) != 0)
 			return (true);
 	}
 	return (false);
@@ -200,8 +203,8 @@ epoch_td_exit(void *arg)
 	for (i = 0; i < EPOCH_MAX; i++) {
 		s = &td->td_pub.td_section[i];
 		r = s->s_record;
-		if (r != NULL) {
-			if (s->s_depth != 0)
+		if (r != &epoch_norecord) {
+			if (epoch_section_depth(s) != 0)
 				epoch_count(
 				    &epoch_slots[i].es_stats.es_abandoned, 1);
 			__atomic_store_n(&r->r_value, 0, __ATOMIC_RELEASE);
@@ -210,7 +213,7 @@ epoch_td_exit(void *arg)
 		if (td->td_queue[i] != NULL)
 			td->td_queue[i]->q_owner = NULL;
 	}
-	(void)memset(td, 0, sizeof(*td));
+	*td = epoch_nobody;
 	epoch_self = &epoch_nobody.td_pub;
 	td->td_next = epoch_td_free;
 	epoch_td_free = td;
