@@ -14,12 +14,17 @@
  *
  * docs/control.md lists the commands.  This room knows none of them: the
  * server is given a table.  Everything that comes over the socket is hostile
- * until checked: lines are at most CTL_LINE_MAX bytes, JSON is decoded with
- * duplicate keys refused, unknown members of args are an error that names
+ * until checked: a request has at most CTL_REQUEST_MAX bytes, JSON is decoded
+ * with duplicate keys refused, unknown members of args are an error that names
  * them (ctl_args_done).
  *
- * The server runs on its own thread, never in the epoch.  One slow or silent
- * client does not hold the others up.
+ * The server runs on its own thread, never in the epoch, and so do the
+ * handlers of its table.  One slow or silent client does not hold the others
+ * up: what it may make the server keep is one request and one reply, and a
+ * client that reads nothing of its reply for CTL_STALL_S is cut off.
+ *
+ * All functions here may block and are for the control plane: outside the
+ * epoch, no mtx held.
  */
 #ifndef _CTL_CTL_H_
 #define	_CTL_CTL_H_
@@ -27,9 +32,13 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#define	CTL_LINE_MAX	(4u << 20)	/* bytes, a request or a reply */
+#define	CTL_REQUEST_MAX	(64u << 10)	/* bytes of a request, newline too */
+#define	CTL_LINE_MAX	(4u << 20)	/* bytes of a reply, newline too */
 #define	CTL_CLIENTS_MAX	256
+#define	CTL_STALL_S	30		/* seconds a reply may lie unread */
+#define	CTL_CALL_S	60		/* seconds a client waits for a reply */
 
 /* ---- A request being worked on ---- */
 
@@ -39,7 +48,7 @@ struct ctl_req {
 	int		 cr_errno;	/* 0, or why it failed */
 	char		 cr_error[256];
 	char		 cr_field[32];	/* which member was wrong, or "" */
-	unsigned int	 cr_used;	/* members taken so far */
+	uint32_t	 cr_used;	/* bit i: member i of args was taken */
 };
 
 /*
@@ -50,11 +59,15 @@ int	ctl_fail(struct ctl_req *cr, int error, const char *field,
 	    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /*
  * Members of args, checked.  Required ones fail the request with EINVAL when
- * they are absent or of another type; the _opt ones give the default.
+ * they are absent; all do when the member is of another type or, for
+ * integers, outside min..max.  The _opt ones give the default when it is
+ * absent.  A string lives as long as the request.
  */
 int	ctl_arg_string(struct ctl_req *cr, const char *name, const char **val);
 int	ctl_arg_string_opt(struct ctl_req *cr, const char *name,
 	    const char *def, const char **val);
+int	ctl_arg_int(struct ctl_req *cr, const char *name, long min, long max,
+	    long *val);
 int	ctl_arg_int_opt(struct ctl_req *cr, const char *name, long min,
 	    long max, long def, long *val);
 int	ctl_arg_bool_opt(struct ctl_req *cr, const char *name, bool def,
@@ -62,6 +75,13 @@ int	ctl_arg_bool_opt(struct ctl_req *cr, const char *name, bool def,
 bool	ctl_arg_present(const struct ctl_req *cr, const char *name);
 /* EINVAL, naming it, if args has a member that no ctl_arg_ call asked for. */
 int	ctl_args_done(struct ctl_req *cr);
+/*
+ * Put val (consumed; NULL: there was no memory for it) into the result.
+ * 0, or ENOMEM and the request has failed.
+ */
+int	ctl_result(struct ctl_req *cr, const char *name, json_t *val);
+/* A JSON string of text that may hold anything: what is not UTF-8 is '?'. */
+json_t	*ctl_text(const char *text);
 
 /* 0 and cr_result filled, or ctl_fail(). */
 typedef int ctl_handler_fn(struct ctl_req *cr, void *arg);
@@ -76,15 +96,24 @@ struct ctl_command {
 struct ctl_server;
 
 /*
- * Listen on path (a Unix stream socket, mode 0660), serve the n commands.
- * A socket left over by a dead process is replaced; the caller holds the
- * machine's lock, so nobody alive owns it.
+ * Listen on path (a Unix stream socket, mode 0660), serve the n commands,
+ * each handler called with arg on the server's thread.  A socket left over by
+ * a dead process is replaced; the caller holds the machine's lock, so nobody
+ * alive owns it.  An errno value, and then err says what failed: EEXIST
+ * (something else than a socket is in the way), ENAMETOOLONG, EACCES, ...
  */
 int	ctl_server_start(const char *path, const struct ctl_command *cmds,
 	    size_t n, void *arg, struct ctl_server **csp, char *err,
 	    size_t errlen);
+/*
+ * Finishes the request in work, closes all clients, removes the socket, joins
+ * the thread, frees cs.  Not from a handler.
+ */
 void	ctl_server_stop(struct ctl_server *cs);
-/* One request, as decoded, to its reply; for in-process callers and tests. */
+/*
+ * One request (len bytes, with or without its newline) to its reply, a new
+ * reference; for in-process callers and tests.  NULL: no memory.
+ */
 json_t	*ctl_dispatch(const struct ctl_command *cmds, size_t n, void *arg,
 	    const char *line, size_t len);
 
@@ -95,13 +124,18 @@ struct ctl_client;
 /*
  * Connect to the machine: name, else $NETEPOCH_MACHINE, else the only one
  * running.  NULL with err saying what is wrong and, for none or several,
- * listing them; *error is the errno value.
+ * listing them; *error is the errno value: ENOENT (it, or none at all, is
+ * running), ENOTUNIQ (several are), EACCES, EINVAL (no machine name), ...
  */
 struct ctl_client *ctl_connect(const char *machine, int *error, char *err,
 	    size_t errlen);
-/* A client that calls a table in this process (netepochd -f). */
+/*
+ * A client that calls a table in this process (netepochd -f): the same
+ * encoding and checks, on the caller's thread.  NULL: no memory.
+ */
 struct ctl_client *ctl_connect_local(const struct ctl_command *cmds, size_t n,
 	    void *arg);
+/* The machine's name; "" for a client within the process. */
 const char *ctl_client_machine(const struct ctl_client *cl);
 void	ctl_close(struct ctl_client *cl);
 
@@ -112,7 +146,9 @@ struct ctl_error {
 };
 /*
  * Call cmd with args (consumed; NULL: none).  0 and *result (a new
- * reference), or an errno value and ce.  EPIPE: the daemon has gone.
+ * reference; result may be NULL), or an errno value and ce.  EPIPE: the
+ * daemon has gone; ETIMEDOUT: it does not answer; EPROTO: it sent no reply of
+ * this protocol.  After these three only ctl_close() is of use.
  */
 int	ctl_call(struct ctl_client *cl, const char *cmd, json_t *args,
 	    json_t **result, struct ctl_error *ce);
@@ -123,18 +159,25 @@ int	ctl_call(struct ctl_client *cl, const char *cmd, json_t *args,
 /* 1..31 characters of [A-Za-z0-9_-]. */
 bool	ctl_machine_name_ok(const char *name);
 /* $NETEPOCH_RUNDIR, else /run/netepoch for root, else
- * $XDG_RUNTIME_DIR/netepoch, else /tmp/netepoch-UID. */
+ * $XDG_RUNTIME_DIR/netepoch, else /tmp/netepoch-UID.  ENAMETOOLONG. */
 int	ctl_rundir(char *buf, size_t len);
-/* Names of the machines that are alive (their lock is held). */
+/*
+ * Names of the machines that are alive (their lock is held), sorted; one
+ * whose lock we may not look at counts as alive.  Fills at most max, returns
+ * how many that were.
+ */
 int	ctl_machines(char (*names)[CTL_NAME_MAX], int max);
 /*
- * Take the machine's name: makes the directory, locks its "lock" file
- * (flock), writes the pid.  Returns the fd that holds it, or -1: EEXIST (a
- * daemon of that name runs, err has its pid), EACCES, ...
+ * Take the machine's name: makes the directory, locks its "lock" file (an
+ * open file description lock, fcntl(2)), writes the pid.  Returns the fd that
+ * holds it, or -1: EEXIST (a daemon of that name runs, err has its pid),
+ * EINVAL (no machine name), EACCES, ...
  */
 int	ctl_machine_lock(const char *name, int *error, char *err,
 	    size_t errlen);
+/* Give it up: removes the files and the directory, closes fd. */
 void	ctl_machine_unlock(const char *name, int fd);
+/* RUNDIR/NAME/ctl.  ENAMETOOLONG: longer than a socket's path may be. */
 int	ctl_socket_path(const char *name, char *buf, size_t len);
 
 #endif /* _CTL_CTL_H_ */

@@ -1,0 +1,39 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * What the files of this room share.
+ */
+#ifndef _CTL_CTL_PRIVATE_H_
+#define	_CTL_CTL_PRIVATE_H_
+
+#include <jansson.h>
+#include <stddef.h>
+
+/*
+ * A request or reply as a line with its newline and no NUL, to be freed.
+ * NULL: no memory, or text that is not UTF-8.
+ */
+char	*ctl_line(const json_t *j, size_t *lenp);
+/*
+ * A reply as such a line; at most CTL_LINE_MAX
+ * bytes: a longer one becomes an EMSGSIZE reply.  reply is consumed, NULL
+ * means that there was no memory for it.  NULL: no memory here either.
+ */
+char	*ctl_reply_line(json_t *reply, size_t *lenp);
+/* The reply to a request that never became one.  NULL: no memory. */
+json_t	*ctl_reply_error(int error, const char *text);
+
+/*
+ * EACCES with err, if the run directory is the one in /tmp and somebody else
+ * made it; 0 otherwise, also when it is not there.
+ */
+int	ctl_rundir_check(const char *dir, char *err, size_t errlen);
+/* Put text or what fits of it in err; errlen 0 and err NULL are fine. */
+void	ctl_err(char *err, size_t errlen, const char *fmt, ...)
+	    __attribute__((format(printf, 3, 4)));
+
+#endif /* _CTL_CTL_PRIVATE_H_ */
