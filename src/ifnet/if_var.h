@@ -217,9 +217,9 @@ int	if_addr_add(struct ifnet *ifp, struct in_addr addr, int plen,
 	    struct in_addr broadcast, struct in_addr dst);
 int	if_addr_del(struct ifnet *ifp, struct in_addr addr); /* ENOENT */
 /*
- * A reference on an address: taken with one in hand, or with v_config held
- * while the address is on its list.  Given up on any thread; the last one
- * frees it a grace period later.
+ * A reference on an address: taken with one in hand, or with the
+ * configuration lock held while the address is on its list.  Given up on any
+ * thread; the last one frees it a grace period later.
  */
 void	ifa_ref(struct ifaddr *ifa);
 void	ifa_rele(struct ifaddr *ifa);

@@ -1,0 +1,211 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * Packets on their way out, and the counting of those that got nowhere.
+ * Packet path: inside the epoch, any thread, no lock.
+ */
+#include <string.h>
+
+#include "ifnet/if_var.h"
+#include "wire/ether.h"
+
+uint64_t
+if_counter(struct ifnet *ifp, enum if_counter c)
+{
+
+	return (counter_fetch(ifp->if_counters + c));
+}
+
+/* The column of netstat -i that a reason belongs to, or IFC_COUNT. */
+static enum if_counter
+if_drop_column(enum if_drop why)
+{
+
+	switch (why) {
+	case IFD_NOMBUF:
+	case IFD_RXRING:
+		return (IFC_IQDROPS);
+	case IFD_RXERR:
+	case IFD_RUNT:
+		return (IFC_IERRORS);
+	case IFD_TXRING:
+		return (IFC_OQDROPS);
+	case IFD_TXERR:
+	case IFD_TOOBIG:
+		return (IFC_OERRORS);
+	case IFD_ETHERTYPE:
+	case IFD_VLAN:
+		return (IFC_NOPROTO);
+	default:
+		return (IFC_COUNT);
+	}
+}
+
+void
+if_count_drop(struct ifnet *ifp, enum if_drop why, uint64_t n)
+{
+	enum if_counter column = if_drop_column(why);
+
+	if_inc(ifp, IFC_DROPS + (enum if_counter)why, n);
+	if (column != IFC_COUNT)
+		if_inc(ifp, column, n);
+}
+
+void
+if_drop(struct ifnet *ifp, struct mbuf *m, enum if_drop why)
+{
+
+	if_count_drop(ifp, why, 1);
+	m_freem(m);
+}
+
+void
+if_drop_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+    enum if_drop why)
+{
+
+	if_count_drop(ifp, why, n);
+	m_free_burst(m, n);
+}
+
+/* Counters are sums modulo 2^64, so taking back is adding the negative. */
+void
+if_output_drop(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+    enum if_drop why)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		bytes += m[i]->m_pkthdr.len;
+	if_inc(ifp, IFC_OPACKETS, -(uint64_t)n);
+	if_inc(ifp, IFC_OBYTES, -bytes);
+	if_drop_burst(ifp, m, n, why);
+}
+
+/* Put the tag from beside the frame into it; NULL: no room, m is freed. */
+static struct mbuf *
+vlan_encap(struct mbuf *m)
+{
+	struct ether_vlan_header *evl;
+
+	if ((m = m_prepend(m, ETHER_VLAN_ENCAP_LEN)) == NULL)
+		return (NULL);
+	m = m_pullup(m, sizeof(*evl));
+	if (m == NULL)
+		return (NULL);
+	evl = mtod(m, struct ether_vlan_header *);
+	memmove(evl, (char *)evl + ETHER_VLAN_ENCAP_LEN, 2 * ETHER_ADDR_LEN);
+	evl->evl_encap_proto = htons(m->m_pkthdr.ether_vproto);
+	evl->evl_tag = htons(m->m_pkthdr.ether_vtag);
+	m->m_flags &= ~(uint32_t)M_VLANTAG;
+	m->m_pkthdr.csum_start += ETHER_VLAN_ENCAP_LEN;
+	return (m);
+}
+
+/*
+ * What a device cannot do is done here: the checksum, the tag, the padding
+ * (with zeros: CVE-2003-0001).  NULL: m was dropped.
+ */
+static __attribute__((noinline)) struct mbuf *
+if_prepare(struct ifnet *ifp, struct mbuf *m, uint32_t cap)
+{
+	static const char zero[64];
+	uint32_t minlen = ifp->if_linktype->lt_minlen;
+
+	if ((m->m_pkthdr.csum_flags & CSUM_PARTIAL) != 0 &&
+	    (cap & IFCAP_TXCSUM) == 0 && !m_cksum_finish(m)) {
+		if_drop(ifp, m, IFD_TXERR);
+		return (NULL);
+	}
+	if ((m->m_flags & M_VLANTAG) != 0 &&
+	    (cap & IFCAP_VLAN_HWTAGGING) == 0 &&
+	    (m = vlan_encap(m)) == NULL) {
+		if_count_drop(ifp, IFD_NOMBUF, 1);
+		return (NULL);
+	}
+	if (m->m_pkthdr.len < minlen &&
+	    m_append(m, minlen - m->m_pkthdr.len, zero) != 0) {
+		if_drop(ifp, m, IFD_NOMBUF);
+		return (NULL);
+	}
+	return (m);
+}
+
+void
+if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+	uint32_t flags, cap, minlen;
+	unsigned int i, kept = 0;
+	uint64_t bytes = 0;
+
+	NET_EPOCH_ASSERT();
+	KASSERT(n <= MBUF_BURST, "burst of %u", n);
+
+	flags = atomic_load_explicit(&ifp->if_flags, memory_order_relaxed);
+	if (__predict_false((flags & (IFF_UP | IFF_RUNNING)) !=
+	    (IFF_UP | IFF_RUNNING))) {
+		if_drop_burst(ifp, m, n, (flags & IFF_DYING) != 0 ? IFD_NOIF :
+		    IFD_DOWN);
+		return;
+	}
+	cap = atomic_load_explicit(&ifp->if_capenable, memory_order_relaxed);
+	minlen = ifp->if_linktype->lt_minlen;
+	for (i = 0; i < n; i++) {
+		struct mbuf *p = m[i];
+
+		if (__predict_false(p->m_pkthdr.csum_flags & CSUM_PARTIAL ||
+		    (p->m_flags & M_VLANTAG) != 0 ||
+		    p->m_pkthdr.len < minlen) &&
+		    (p = if_prepare(ifp, p, cap)) == NULL)
+			continue;
+		bytes += p->m_pkthdr.len;
+		m[kept++] = p;
+	}
+	if (kept == 0)
+		return;
+	if_inc(ifp, IFC_OPACKETS, kept);
+	if_inc(ifp, IFC_OBYTES, bytes);
+	atomic_load_explicit(&ifp->if_output, memory_order_acquire)(ifp, m,
+	    kept);
+}
+
+/* The slot for ifp with room for one more; sends what is in the way. */
+struct if_txslot *
+if_txburst_slot(struct if_txburst *tb, struct ifnet *ifp)
+{
+	struct if_txslot *ts;
+
+	for (unsigned int i = 0; i < tb->tb_n; i++) {
+		ts = &tb->tb_slot[i];
+		if (ts->ts_ifp != ifp)
+			continue;
+		if (ts->ts_n == MBUF_BURST) {
+			if_transmit(ifp, ts->ts_m, ts->ts_n);
+			ts->ts_n = 0;
+		}
+		return (ts);
+	}
+	if (tb->tb_n == IF_TXBURST_SLOTS)
+		if_txburst_flush(tb);
+	ts = &tb->tb_slot[tb->tb_n++];
+	ts->ts_ifp = ifp;
+	ts->ts_n = 0;
+	return (ts);
+}
+
+void
+if_txburst_flush(struct if_txburst *tb)
+{
+	struct if_txslot *ts;
+
+	for (unsigned int i = 0; i < tb->tb_n; i++) {
+		ts = &tb->tb_slot[i];
+		if (ts->ts_n != 0)
+			if_transmit(ts->ts_ifp, ts->ts_m, ts->ts_n);
+	}
+	tb->tb_n = 0;
+}
