@@ -12,6 +12,16 @@
 #include "tools/tool.h"
 
 const struct tool *const tools[] = {
+	&tool_list,
+	&tool_shell,
 	&tool_batch_tool,
+	&tool_route,
+	&tool_arp,
+	&tool_sysctl,
+	&tool_vmstat,
+	&tool_kldstat,
+	&tool_kldload,
+	&tool_kldunload,
+	&tool_help,
 	NULL
 };

@@ -83,6 +83,7 @@ int
 tool_call(struct tool_ctx *tc, const char *cmd, json_t *args,
     json_t **result, struct ctl_error *ce)
 {
+	json_t *res = NULL;
 	int error;
 
 	memset(ce, 0, sizeof(*ce));
@@ -96,7 +97,13 @@ tool_call(struct tool_ctx *tc, const char *cmd, json_t *args,
 		}
 		tc->tc_close = true;
 	}
-	return (ctl_call(tc->tc_cl, cmd, args, result, ce));
+	if ((error = ctl_call(tc->tc_cl, cmd, args, &res, ce)) != 0)
+		return (error);
+	if (result != NULL)
+		*result = res;
+	else
+		json_decref(res);
+	return (0);
 }
 
 int
@@ -112,14 +119,9 @@ int
 tool_do(struct tool_ctx *tc, const char *cmd, json_t *args, json_t **result)
 {
 	struct ctl_error ce;
-	json_t *res = NULL;
 
-	if (tool_call(tc, cmd, args, &res, &ce) != 0)
+	if (tool_call(tc, cmd, args, result, &ce) != 0)
 		return (tool_callfail(tc, &ce));
-	if (result != NULL)
-		*result = res;
-	else
-		json_decref(res);
 	return (0);
 }
 

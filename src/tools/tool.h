@@ -86,8 +86,8 @@ int	tool_usage(struct tool_ctx *tc);
 int	tool_badopt(struct tool_ctx *tc, int c);
 /*
  * Call cmd with args (consumed; NULL: none).  0 and *result (a new
- * reference), or an errno value and ce.  ENOTCONN: there is no machine to
- * call; ce_text says why.
+ * reference; result NULL: not wanted), or an errno value and ce.  ENOTCONN:
+ * there is no machine to call; ce_text says why.
  */
 int	tool_call(struct tool_ctx *tc, const char *cmd, json_t *args,
 	    json_t **result, struct ctl_error *ce);
@@ -95,7 +95,7 @@ int	tool_call(struct tool_ctx *tc, const char *cmd, json_t *args,
 int	tool_callfail(struct tool_ctx *tc, const struct ctl_error *ce);
 /*
  * tool_call() for the simple case: the error is printed and its status
- * returned; 0 and the result otherwise (result NULL: not wanted).
+ * returned; 0 and the result otherwise.
  */
 int	tool_do(struct tool_ctx *tc, const char *cmd, json_t *args,
 	    json_t **result);
