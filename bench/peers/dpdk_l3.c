@@ -33,8 +33,8 @@
 struct l3_conf l3_conf = {
 	.c_routes = 1, .c_flows = 1, .c_burst = 64, .c_secs = 1,
 };
-struct l3_nexthop l3_nexthops[64] = {
-	[L3_DISCARD] = { .nh_port = L3_NOPORT },
+struct l3_nexthop l3_nexthops[BENCH_NNEXTHOPS + 1] = {
+	[BENCH_DISCARD] = { .nh_port = L3_NOPORT },
 };
 struct l3_txbuf l3_txbufs[L3_NPORTS];
 __m128i l3_expect[L3_NPORTS];
@@ -101,7 +101,7 @@ parse_options(int argc, char **argv)
 			c->c_routes = number("routes", 1, 4000000);
 			break;
 		case 'f':
-			c->c_flows = number("flows", 1, 1 << 24);
+			c->c_flows = number("flows", 1, 1 << 23);
 			break;
 		case 't':
 			c->c_table = strcmp(optarg, "fib") == 0 ? L3_FIB :

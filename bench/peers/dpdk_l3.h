@@ -24,12 +24,12 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
+#include "bench/routes.h"
+#include "bench/traffic.h"
+
 #define	L3_MAXBURST	256
 #define	L3_SLACK	32	/* vector stores may write this much further */
 #define	L3_NPORTS	2
-#define	L3_FRAME	64
-#define	L3_NNEXTHOPS	16	/* in memory mode; number 0 is L3_DISCARD */
-#define	L3_DISCARD	0
 #define	L3_NOPORT	64	/* the port of frames that must not leave */
 
 enum l3_table { L3_LPM, L3_FIB };
@@ -59,7 +59,7 @@ struct l3_conf {
 };
 
 extern struct l3_conf l3_conf;
-extern struct l3_nexthop l3_nexthops[64];
+extern struct l3_nexthop l3_nexthops[BENCH_NNEXTHOPS + 1];
 extern struct l3_txbuf l3_txbufs[L3_NPORTS];
 extern __m128i l3_expect[L3_NPORTS];	/* a good frame's first 16 bytes */
 extern struct rte_mempool *l3_pool;
@@ -74,13 +74,8 @@ extern void (*l3_flush)(unsigned int port, struct rte_mbuf **m, unsigned int n);
 void	l3_route_burst(struct rte_mbuf **m, unsigned int n, unsigned int port);
 extern const char l3_loop[];
 
-/* dpdk_l3_table.c */
-void	l3_table_add(uint32_t prefix, unsigned int len, unsigned int nh);
-void	l3_table_generate(unsigned int n);
+/* dpdk_l3_table.c: load the routes. */
 void	l3_table_build(void);
-unsigned int l3_table_reference(uint32_t dst);
-uint32_t l3_table_pick(unsigned int i);
-uint64_t l3_random(void);
 
 /* dpdk_l3_mem.c, dpdk_l3_eth.c */
 void	l3_mem_run(void);
@@ -175,7 +170,7 @@ static __rte_always_inline uint32_t
 l3_lpm_nexthop(uint32_t answer)
 {
 	return ((answer & RTE_LPM_LOOKUP_SUCCESS) != 0 ?
-	    answer & 0xffffff : L3_DISCARD);
+	    answer & 0xffffff : BENCH_DISCARD);
 }
 
 /* The port a frame of this length leaves by, or L3_NOPORT. */

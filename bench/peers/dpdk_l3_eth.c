@@ -83,7 +83,7 @@ map_add(const char *map)
 	l3_nexthops[1].nh_eth = _mm_loadu_si128((const void *)eth);
 	l3_nexthops[1].nh_port = (uint16_t)port;
 	l3_nexthops[1].nh_mtu = 1500;
-	l3_table_add(ip[0] << 24 | ip[1] << 16 | ip[2] << 8 | ip[3], len, 1);
+	bench_routes_add(ip[0] << 24 | ip[1] << 16 | ip[2] << 8 | ip[3], len, 1);
 }
 
 static void
@@ -132,7 +132,7 @@ l3_eth_run(void)
 		rte_exit(1, "give %u --vdev\n", L3_NPORTS);
 	for (unsigned int p = 0; p < L3_NPORTS; p++)
 		port_start(p);
-	l3_table_generate(0);
+	bench_routes_make(0);
 	map_add(l3_conf.c_map);
 	l3_table_build();
 	l3_flush = eth_flush;

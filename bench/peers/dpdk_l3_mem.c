@@ -12,149 +12,59 @@
  * them.  With --verify the sink checks every frame against a lookup done
  * another way.  --base is source, transmit buffers and sink without a router.
  */
-#include <signal.h>
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <rte_byteorder.h>
 #include <rte_debug.h>
-#include <rte_malloc.h>
 #include <rte_mbuf_ptype.h>
 
 #include "dpdk_l3.h"
 
 #define	WINDOW		4000000		/* frames a timing */
 #define	MAXWINDOWS	4096
-#define	TTL		64
 /* Where the fields lie that a driver writes with two stores. */
 #define	REARM		offsetof(struct rte_mbuf, rearm_data)
 #define	RXFIELDS	offsetof(struct rte_mbuf, rx_descriptor_fields1)
 
-struct flow {
-	uint32_t	f_dst;		/* as on the wire */
-	uint16_t	f_sum;
-	uint16_t	f_sport;
-};
-
-static struct flow *flows;
 static unsigned int nextflow;
-static uint8_t template[L3_FRAME] __rte_aligned(64) = {
-	2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0x10, 0x08, 0x00,
-	0x45, 0, 0, L3_FRAME - 14, 0, 0, 0, 0, TTL, 17, 0, 0,
-	192, 0, 2, 1, 0, 0, 0, 0,
-	0x04, 0xd2, 0, 9, 0, L3_FRAME - 34, 0, 0,
-};
 static uint64_t rearm;			/* an mbuf's fields before receiving */
 static uint64_t made, verified, wrong;
 static struct rte_mbuf **held;		/* ring of c_inflight frames */
 static unsigned int heldnext, nheld;
 
-static uint32_t
-header_sum(const uint8_t *ip)
-{
-	uint32_t sum = 0;
-	uint16_t w;
-
-	for (int i = 0; i < 20; i += 2) {
-		memcpy(&w, ip + i, sizeof(w));
-		sum += w;
-	}
-	sum = (sum & 0xffff) + (sum >> 16);
-	return ((sum & 0xffff) + (sum >> 16));
-}
-
-static void
-header_fix(uint8_t *ip)
-{
-	uint16_t sum;
-
-	memset(ip + 10, 0, 2);
-	sum = (uint16_t)~header_sum(ip);
-	memcpy(ip + 10, &sum, sizeof(sum));
-}
-
-static void
-flows_make(void)
-{
-	uint8_t ip[20];
-
-	memset(template + 42, 0xa5, sizeof(template) - 42);
-	flows = rte_malloc("flows", l3_conf.c_flows * sizeof(*flows), 64);
-	if (flows == NULL)
-		rte_exit(1, "no memory for %u flows\n", l3_conf.c_flows);
-	for (unsigned int i = 0; i < l3_conf.c_flows; i++) {
-		flows[i].f_dst = rte_cpu_to_be_32(l3_table_pick(i));
-		flows[i].f_sport = (uint16_t)l3_random();
-		memcpy(ip, template + 14, sizeof(ip));
-		memcpy(ip + 16, &flows[i].f_dst, 4);
-		header_fix(ip);
-		memcpy(&flows[i].f_sum, ip + 10, 2);
-	}
-}
-
-/* Damage a frame in one of eight ways, each of which must be dropped. */
 static void
 frame_damage(struct rte_mbuf *m, unsigned int how)
 {
-	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+	unsigned int len;
 
-	switch (how % 8) {
-	case 0:				/* checksum */
-		p[24] ^= 1;
-		break;
-	case 1:				/* TTL */
-		p[22] = 1;
-		header_fix(p + 14);
-		break;
-	case 2:				/* version */
-		p[14] = 0x65;
-		break;
-	case 3:				/* header length */
-		p[14] = 0x44;
-		break;
-	case 4:				/* type */
-		p[12] = 0x86;
-		p[13] = 0xdd;
-		break;
-	case 5:				/* not to us */
-		p[5] ^= 1;
-		break;
-	case 6:				/* longer than the frame */
-		p[17] = L3_FRAME - 14 + 1;
-		header_fix(p + 14);
-		break;
-	case 7:				/* runt */
-		m->data_len = 30;
-		m->pkt_len = 30;
-		break;
-	}
+	len = bench_frame_damage(rte_pktmbuf_mtod(m, uint8_t *), how);
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
 }
 
 static __rte_noinline unsigned int
 source(struct rte_mbuf **m, unsigned int n)
 {
-	const __m256i lo = _mm256_load_si256((const void *)template);
-	const __m256i hi = _mm256_load_si256((const void *)(template + 32));
-	const __m128i desc = _mm_set_epi32(0, L3_FRAME, L3_FRAME,
+	const __m256i lo = _mm256_load_si256((const void *)bench_template);
+	const __m256i hi = _mm256_load_si256((const void *)(bench_template + 32));
+	const __m128i desc = _mm_set_epi32(0, BENCH_FRAME, BENCH_FRAME,
 	    RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4);
 	unsigned int f = nextflow;
-	struct flow fl;
+	struct bench_flow bf;
 	uint8_t *p;
 
 	if (unlikely(rte_mempool_get_bulk(l3_pool, (void **)m, n) != 0))
 		return (0);
 	for (unsigned int i = 0; i < n; i++) {
 		p = (uint8_t *)m[i]->buf_addr + RTE_PKTMBUF_HEADROOM;
-		fl = flows[f];
-		if (unlikely(++f == l3_conf.c_flows))
+		bf = bench_flows[f];
+		if (unlikely(++f == bench_nflows))
 			f = 0;
 		_mm256_storeu_si256((void *)p, lo);
 		_mm256_storeu_si256((void *)(p + 32), hi);
-		*(unaligned_uint16_t *)(p + 24) = fl.f_sum;
-		*(unaligned_uint32_t *)(p + 30) = fl.f_dst;
-		*(unaligned_uint16_t *)(p + 34) = fl.f_sport;
+		bench_frame_write(p, &bf);
 		memcpy((char *)m[i] + REARM, &rearm, sizeof(rearm));
 		_mm_store_si128((void *)((char *)m[i] + RXFIELDS), desc);
 	}
@@ -173,16 +83,11 @@ frame_verify(unsigned int port, struct rte_mbuf *m)
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 	const struct l3_nexthop *nh;
 	unsigned int idx;
-	uint32_t dst;
 
-	memcpy(&dst, p + 30, sizeof(dst));
-	idx = l3_table_reference(rte_be_to_cpu_32(dst));
+	idx = bench_frame_nexthop(p, m->data_len);
 	nh = &l3_nexthops[idx];
-	if (idx != L3_DISCARD && nh->nh_port == port &&
-	    memcmp(p, &nh->nh_eth, 14) == 0 && p[14] == 0x45 &&
-	    header_sum(p + 14) == 0xffff && p[22] == TTL - 1 &&
-	    m->data_len == L3_FRAME &&
-	    memcmp(p + 36, template + 36, L3_FRAME - 36) == 0)
+	if (idx != BENCH_DISCARD && nh->nh_port == port &&
+	    memcmp(p, &nh->nh_eth, 14) == 0)
 		verified++;
 	else
 		wrong++;
@@ -254,7 +159,7 @@ compare_double(const void *ap, const void *bp)
 static void
 nexthops_make(void)
 {
-	for (unsigned int i = 1; i <= L3_NNEXTHOPS; i++) {
+	for (unsigned int i = 1; i <= BENCH_NNEXTHOPS; i++) {
 		const uint8_t port = (uint8_t)((i - 1) % L3_NPORTS);
 		const uint8_t eth[16] = { 2, 0, 0, 0, 1, (uint8_t)i,
 		    2, 0, 0, 0, 2, port, 0x08, 0x00 };
@@ -268,11 +173,12 @@ nexthops_make(void)
 static void
 mem_init(void)
 {
+	static const uint8_t own[6] = { 2, 0, 0, 0, 0, 1 };
 	uint8_t expect[16] = { 0 };
 	struct rte_mbuf m;
 
-	memcpy(expect, template, 6);
-	memcpy(expect + 12, template + 12, 3);
+	memcpy(expect, own, 6);
+	memcpy(expect + 12, bench_template + 12, 3);
 	l3_expect[0] = _mm_loadu_si128((const void *)expect);
 	memset(&m, 0, sizeof(m));
 	m.data_off = RTE_PKTMBUF_HEADROOM;
@@ -285,9 +191,9 @@ mem_init(void)
 			rte_exit(1, "inflight: at least a burst\n");
 	}
 	nexthops_make();
-	l3_table_generate(l3_conf.c_routes);
+	bench_routes_make(l3_conf.c_routes);
 	l3_table_build();
-	flows_make();
+	bench_flows_make(l3_conf.c_flows, own, inet_addr("10.255.1.200"));
 	l3_flush = sink;
 }
 
