@@ -30,7 +30,7 @@
 typedef void ether_proto_fn(struct ifnet *ifp, struct mbuf **m,
     unsigned int n);
 
-/* Registers the link type with the vnet and net.link.ether.* sysctls. */
+/* Registers the link type with the vnet.  ENOSPC. */
 int	ether_vnet_init(struct vnet *vnet);
 /* For IP and ARP; at set-up, process-wide, EEXIST for another function. */
 int	ether_proto_register(uint16_t ethertype, ether_proto_fn *fn);

@@ -31,7 +31,7 @@
 	X(BADSRC,	"bad-src-mac",	"from a multicast station")	\
 	X(VLAN,		"no-vlan",	"for an unknown VLAN")		\
 	X(ETHERTYPE,	"ethertype",	"of an unknown protocol")	\
-	X(LOOP,		"own-frame",	"sent by this interface itself") \
+	X(LLC,		"llc",		"in 802.3 format")		\
 	/* arp */							\
 	X(ARPBAD,	"arp-bad",	"ARP with a wrong format")	\
 	X(ARPADDR,	"arp-address",	"ARP with an impossible address") \

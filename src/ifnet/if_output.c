@@ -31,6 +31,13 @@ if_drop_column(enum if_drop why)
 		return (IFC_IQDROPS);
 	case IFD_RXERR:
 	case IFD_RUNT:
+	case IFD_LLC:
+	case IFD_ARPBAD:
+	case IFD_IPTOOSMALL:
+	case IFD_IPVERS:
+	case IFD_IPHLEN:
+	case IFD_IPSHORT:
+	case IFD_IPLEN:
 		return (IFC_IERRORS);
 	case IFD_TXRING:
 		return (IFC_OQDROPS);

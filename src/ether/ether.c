@@ -1,0 +1,300 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * Ethernet input and output.
+ *
+ * No state but the table of upper protocols, which is filled at set-up and
+ * constant afterwards.  Input runs inside the epoch on whatever thread the
+ * driver called from; this is the one place besides the intr room that enters
+ * it, for interfaces flagged IFF_NEEDSEPOCH (reviews D23242, D39510).
+ *
+ * A burst is cut into runs of packets of one protocol; in the usual case that
+ * is one run, handed up as it came.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "ether/ether_var.h"
+#include "sys/log.h"
+#include "wire/ether.h"
+
+#define	ETHER_PROTOS	8
+
+static struct {
+	uint16_t	 ep_type;	/* (c) network order */
+	ether_proto_fn	*ep_fn;		/* (c) */
+} ether_protos[ETHER_PROTOS];
+
+#ifdef INVARIANTS
+static _Atomic bool ether_warned;	/* (a) relaxed; the belt speaks once */
+#endif
+
+/* The first eight bytes of a frame are its destination and two more. */
+#define	MAC_MASK	UINT64_C(0x0000ffffffffffff)
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+    "MAC_MASK is for little endian");
+
+static inline uint64_t
+mac_load(const void *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return (word & MAC_MASK);
+}
+
+static ether_proto_fn *
+ether_proto_find(uint16_t type)
+{
+
+	for (int i = 0; i < ETHER_PROTOS && ether_protos[i].ep_fn != NULL; i++)
+		if (ether_protos[i].ep_type == type)
+			return (ether_protos[i].ep_fn);
+	return (NULL);
+}
+
+int
+ether_proto_register(uint16_t ethertype, ether_proto_fn *fn)
+{
+	ether_proto_fn *old = ether_proto_find(htons(ethertype));
+
+	if (old != NULL)
+		return (old == fn ? 0 : EEXIST);
+	for (int i = 0; i < ETHER_PROTOS; i++)
+		if (ether_protos[i].ep_fn == NULL) {
+			ether_protos[i].ep_type = htons(ethertype);
+			ether_protos[i].ep_fn = fn;
+			return (0);
+		}
+	return (ENOSPC);
+}
+
+/*
+ * Not a plain unicast frame to us: multicast, broadcast, another station's.
+ * False: m was dropped.
+ */
+static __attribute__((noinline)) bool
+ether_check_dst(struct ifnet *ifp, struct mbuf *m, uint64_t dst)
+{
+
+	if ((dst & 1) != 0) {
+		m->m_flags |= dst == MAC_MASK ? M_BCAST : M_MCAST;
+		if_inc(ifp, IFC_IMCASTS, 1);
+		return (true);
+	}
+	if_drop(ifp, m, IFD_NOTFORUS);
+	return (false);
+}
+
+/*
+ * Take a tag out of the frame, to stand beside it.  False: the frame is too
+ * short for one, m was dropped.
+ */
+static bool
+ether_vlan_decap(struct ifnet *ifp, struct mbuf *m)
+{
+	struct ether_vlan_header *evl;
+
+	if (m->m_len < sizeof(*evl)) {
+		if_drop(ifp, m, IFD_RUNT);
+		return (false);
+	}
+	evl = mtod(m, struct ether_vlan_header *);
+	m->m_pkthdr.ether_vtag = ntohs(evl->evl_tag);
+	m->m_pkthdr.ether_vproto = ntohs(evl->evl_encap_proto);
+	m->m_flags |= M_VLANTAG;
+	memmove((char *)evl + ETHER_VLAN_ENCAP_LEN, evl, 2 * ETHER_ADDR_LEN);
+	m_adj(m, ETHER_VLAN_ENCAP_LEN);
+	return (true);
+}
+
+/*
+ * A tagged frame, the tag beside it or in it.  VID 0 is a priority tag and
+ * counts as none (802.1Q; D31515, D40442).  There are no VLAN interfaces, so
+ * any other VID is unknown, and so is a second tag behind a priority tag.
+ * False: m was dropped.
+ */
+static __attribute__((noinline)) bool
+ether_untag(struct ifnet *ifp, struct mbuf *m)
+{
+	const struct ether_header *eh;
+
+	if ((m->m_flags & M_VLANTAG) == 0 && !ether_vlan_decap(ifp, m))
+		return (false);
+	eh = mtod(m, const struct ether_header *);
+	if (ether_tag_vid(m->m_pkthdr.ether_vtag) != EVL_VLID_PRIO ||
+	    ether_type_is_vlan(ntohs(eh->ether_type))) {
+		if_drop(ifp, m, IFD_VLAN);
+		return (false);
+	}
+	m->m_flags &= ~(uint32_t)M_VLANTAG;
+	return (true);
+}
+
+/*
+ * One frame: check the header, find out what it carries.  The type in network
+ * order, or ETHER_GONE when m is.
+ */
+#define	ETHER_GONE	0x10000
+static inline uint32_t
+ether_input_one(struct ifnet *ifp, struct mbuf *m, uint64_t own)
+{
+	const struct ether_header *eh;
+	uint64_t dst;
+
+	if (__predict_false(m->m_len < ETHER_HDR_LEN)) {
+		if_drop(ifp, m, IFD_RUNT);
+		return (ETHER_GONE);
+	}
+	eh = mtod(m, const struct ether_header *);
+	dst = mac_load(eh->ether_dhost);
+	if (__predict_false(dst != own) && !ether_check_dst(ifp, m, dst))
+		return (ETHER_GONE);
+	if (__predict_false((eh->ether_shost[0] & 1) != 0)) {
+		if_drop(ifp, m, IFD_BADSRC);
+		return (ETHER_GONE);
+	}
+	if (__predict_false((m->m_flags & M_VLANTAG) != 0 ||
+	    eh->ether_type == htons(ETHERTYPE_VLAN) ||
+	    eh->ether_type == htons(ETHERTYPE_QINQ))) {
+		if (!ether_untag(ifp, m))
+			return (ETHER_GONE);
+		eh = mtod(m, const struct ether_header *);
+	}
+	m->m_pkthdr.rcvif = ifp;
+	m->m_pkthdr.l2len = ETHER_HDR_LEN;
+	m->m_data += ETHER_HDR_LEN;
+	m->m_len -= ETHER_HDR_LEN;
+	m->m_pkthdr.len -= ETHER_HDR_LEN;
+	/* A partial checksum's place is told from the new start. */
+	if (__predict_false((m->m_pkthdr.csum_flags & CSUM_PARTIAL) != 0))
+		m->m_pkthdr.csum_start -= ETHER_HDR_LEN;
+	return (eh->ether_type);
+}
+
+/* Hand a run of one protocol up. */
+static void
+ether_deliver(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+    uint16_t type)
+{
+	ether_proto_fn *fn = ether_proto_find(type);
+
+	if (fn != NULL)
+		fn(ifp, m, n);
+	else
+		if_drop_burst(ifp, m, n, ntohs(type) < ETHERTYPE_MIN ?
+		    IFD_LLC : IFD_ETHERTYPE);
+}
+
+static void
+ether_demux(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+	uint64_t own, bytes = 0;
+	unsigned int first = 0, kept = 0;
+	uint32_t flags, type, run = ETHER_GONE;
+
+	NET_EPOCH_ASSERT();
+
+	flags = atomic_load_explicit(&ifp->if_flags, memory_order_relaxed);
+	for (unsigned int i = 0; i < n; i++)
+		bytes += m[i]->m_pkthdr.len;
+	if_inc(ifp, IFC_IPACKETS, n);
+	if_inc(ifp, IFC_IBYTES, bytes);
+	if (__predict_false((flags & (IFF_UP | IFF_MONITOR)) != IFF_UP)) {
+		if_drop_burst(ifp, m, n, (flags & IFF_UP) == 0 ? IFD_DOWN :
+		    IFD_MONITOR);
+		return;
+	}
+	own = atomic_load_explicit(&ifp->if_lladdr48, memory_order_relaxed);
+	for (unsigned int i = 0; i < n; i++) {
+		if (i + 4 < n)
+			__builtin_prefetch(m[i + 4]->m_data);
+		type = ether_input_one(ifp, m[i], own);
+		if (type == ETHER_GONE)
+			continue;
+		if (__predict_false(type != run)) {
+			if (kept != first)
+				ether_deliver(ifp, m + first, kept - first,
+				    (uint16_t)run);
+			first = kept;
+			run = type;
+		}
+		m[kept++] = m[i];
+	}
+	if (kept != first)
+		ether_deliver(ifp, m + first, kept - first, (uint16_t)run);
+}
+
+/*
+ * if_input of Ethernet interfaces.  The entry, where one is needed, is around
+ * the whole burst.  The belt (debug builds): a driver that calls from outside
+ * without saying so is named once, and entered for.
+ */
+static void
+ether_input(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+	struct epoch_tracker et;
+	bool enter;
+
+	enter = (atomic_load_explicit(&ifp->if_flags, memory_order_relaxed) &
+	    IFF_NEEDSEPOCH) != 0;
+#ifdef INVARIANTS
+	if (!enter && !in_epoch(net_epoch_preempt)) {
+		enter = true;
+		if (!atomic_exchange_explicit(&ether_warned, true,
+		    memory_order_relaxed))
+			log_msg(LOG_ERR, "%s: ether_input called outside the "
+			    "net epoch; the driver should set IFF_NEEDSEPOCH",
+			    ifp->if_name);
+	}
+#endif
+	if (__predict_false(enter)) {
+		NET_EPOCH_ENTER(et);
+		ether_demux(ifp, m, n);
+		NET_EPOCH_EXIT(et);
+	} else
+		ether_demux(ifp, m, n);
+}
+
+void
+ether_output(struct ifnet *ifp, struct mbuf *m, const uint8_t *dst,
+    uint16_t ethertype)
+{
+	struct ether_header *eh;
+	uint64_t own;
+
+	NET_EPOCH_ASSERT();
+
+	if ((m = m_prepend(m, ETHER_HDR_LEN)) == NULL) {
+		if_count_drop(ifp, IFD_NOMBUF, 1);
+		return;
+	}
+	if ((m->m_pkthdr.csum_flags & CSUM_PARTIAL) != 0)
+		m->m_pkthdr.csum_start += ETHER_HDR_LEN;
+	own = atomic_load_explicit(&ifp->if_lladdr48, memory_order_relaxed);
+	eh = mtod(m, struct ether_header *);
+	memcpy(eh->ether_dhost, dst, ETHER_ADDR_LEN);
+	memcpy(eh->ether_shost, &own, ETHER_ADDR_LEN);
+	eh->ether_type = htons(ethertype);
+	if (ether_is_multicast(dst))
+		if_inc(ifp, IFC_OMCASTS, 1);
+	if_transmit(ifp, &m, 1);
+}
+
+static const struct if_linktype ether_linktype = {
+	.lt_type = IFT_ETHER,
+	.lt_input = ether_input,
+	.lt_minlen = ETHER_MIN_NOFCS,
+};
+
+int
+ether_vnet_init(struct vnet *vnet)
+{
+
+	return (if_linktype_register(vnet, &ether_linktype));
+}
