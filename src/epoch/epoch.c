@@ -91,10 +91,12 @@ epoch_slot_init(struct epoch_slot *es, const char *name, unsigned int flags)
 	/* Value, records and queues go on from the slot's former life. */
 	if ((flags & EPOCH_ASYMMETRIC) != 0 && !epoch_membarrier)
 		flags &= ~EPOCH_ASYMMETRIC;
-	es->es_epoch.e_key = (uint64_t)flags << 32 |
-	    epoch_index(es) * sizeof(struct epoch_section);
+	/* The reclaimer may still look at the slot's former life. */
+	__atomic_store_n(&es->es_epoch.e_key, (uint64_t)flags << 32 |
+	    epoch_index(es) * sizeof(struct epoch_section), __ATOMIC_RELAXED);
 	(void)strncpy(es->es_name, name, sizeof(es->es_name) - 1);
 	es->es_name[sizeof(es->es_name) - 1] = '\0';
+	epoch_queues_renew(es);
 	es->es_base = es->es_epoch.e_value;
 	es->es_stall_ns = 0;
 	es->es_stall_cb = NULL;
@@ -159,14 +161,21 @@ epoch_free(epoch_t e)
 		epoch_panicf("epoch_free: \"%s\" is permanent", es->es_name);
 		return;
 	}
+	if (epoch_td_inside(epoch_td_get())) {
+		epoch_panicf("epoch_free(\"%s\"): inside a section",
+		    es->es_name);
+		return;
+	}
 	do
 		epoch_drain_callbacks(e);
 	while (epoch_backlog(es) != 0);
 	for (r = __atomic_load_n(&es->es_records, __ATOMIC_ACQUIRE); r != NULL;
 	    r = r->r_next) {
-		if (__atomic_load_n(&r->r_value, __ATOMIC_ACQUIRE) != 0)
+		if (__atomic_load_n(&r->r_value, __ATOMIC_ACQUIRE) != 0) {
 			epoch_panicf("epoch_free: thread %d is inside \"%s\"",
 			    (int)r->r_tid, es->es_name);
+			return;
+		}
 	}
 	/* The reclaimer looks at slots in use under es_mtx. */
 	(void)pthread_mutex_lock(&es->es_mtx);

@@ -17,8 +17,7 @@
  * Callbacks run outside all sections, under es_mtx, on the reclaim thread, on
  * a thread that drains, or on one that polls.
  */
-#include <string.h>
-#include <sys/mman.h>
+#include <sched.h>
 #include <time.h>
 
 #include "epoch_private.h"
@@ -244,7 +243,9 @@ epoch_reclaim(struct epoch_slot *es, bool *busy)
 	size_t n;
 
 	(void)pthread_mutex_lock(&es->es_mtx);
-	if (__atomic_load_n(&es->es_inuse, __ATOMIC_RELAXED) == 0) {
+	/* Asked again: since the caller looked it may have been freed. */
+	if (__atomic_load_n(&es->es_inuse, __ATOMIC_ACQUIRE) == 0 ||
+	    (epoch_slot_flags(es) & EPOCH_POLLED) != 0) {
 		(void)pthread_mutex_unlock(&es->es_mtx);
 		return (0);
 	}
@@ -314,6 +315,24 @@ epoch_drain_callbacks(epoch_t e)
 	(void)pthread_mutex_unlock(&es->es_mtx);
 }
 
+/* Whose sleep a call into q must end: the reclaimer's or nobody's. */
+static void
+epoch_queue_wakes(struct epoch_slot *es, struct epoch_queue *q)
+{
+	q->q_idle = (epoch_slot_flags(es) & EPOCH_POLLED) != 0 ?
+	    &epoch_never_idle : &epoch_reclaim_state;
+}
+
+/* The slot is a new epoch, and threads still have queues of the old one. */
+void
+epoch_queues_renew(struct epoch_slot *es)
+{
+	struct epoch_queue *q;
+
+	for (q = es->es_queues; q != NULL; q = q->q_next)
+		epoch_queue_wakes(es, q);
+}
+
 /* A queue nobody produces for, or a new one; epoch_lock held. */
 static struct epoch_queue *
 epoch_queue_make(struct epoch_slot *es)
@@ -342,47 +361,52 @@ epoch_queue_attach(struct epoch_slot *es)
 	epoch_lock_enter(&set);
 	q = epoch_queue_make(es);
 	q->q_owner = td;
-	q->q_idle = (epoch_slot_flags(es) & EPOCH_POLLED) != 0 ?
-	    &epoch_never_idle : &epoch_reclaim_state;
+	epoch_queue_wakes(es, q);
 	td->td_queue[epoch_index(es)] = q;
 	epoch_lock_exit(&set);
 	return (q);
 }
 
-/* Wait for room in the ring, for EPOCH_THROTTLE_NS at most. */
+/*
+ * Wait for half the ring, for EPOCH_THROTTLE_NS at most.  The limit is there
+ * because the caller may hold a lock that a reader spins for.
+ */
 static void
 epoch_throttle(struct epoch_slot *es, struct epoch_queue *q)
 {
-	struct timespec ts = { 0, 50000 };
+	const struct timespec ts = { 0, 50000 };
+	bool help = (epoch_slot_flags(es) & EPOCH_HELP) != 0;
 	uint64_t start = epoch_now();
 
 	epoch_count(&es->es_stats.es_throttled, 1);
 	do {
-		epoch_reclaim_kick();
-		(void)nanosleep(&ts, NULL);
+		if (!help) {
+			epoch_reclaim_kick();
+			(void)nanosleep(&ts, NULL);
+		} else if (epoch_poll(&es->es_epoch) == 0) {
+			(void)sched_yield();
+		}
 		q->q_space = __atomic_load_n(&q->q_head, __ATOMIC_ACQUIRE);
 	} while (q->q_tail - q->q_space > EPOCH_RING / 2 &&
 	    epoch_now() - start < EPOCH_THROTTLE_NS);
 }
 
 /*
- * No room: help, or wait, where that can do no harm.  A thread inside a
+ * Little room: help, or wait, where that can do no harm.  A thread inside a
  * section holds the grace period up itself, and one inside a callback holds
- * up the rest of the batch.  Waiting has a limit because the caller may hold
- * a lock that a reader spins for.
+ * up the rest of the batch.
  */
 static void
 epoch_make_room(struct epoch_slot *es, struct epoch_queue *q)
 {
 	struct epoch_td *td = epoch_td_self();
+	unsigned int flags = epoch_slot_flags(es);
 
-	if (td->td_running == NULL && !epoch_td_inside(td)) {
-		if ((epoch_slot_flags(es) & EPOCH_POLLED) == 0)
-			epoch_throttle(es, q);
-		else if ((epoch_slot_flags(es) & EPOCH_HELP) != 0)
-			(void)epoch_poll(&es->es_epoch);
-	}
 	q->q_space = __atomic_load_n(&q->q_head, __ATOMIC_ACQUIRE);
+	if (q->q_tail - q->q_space >= EPOCH_RING - EPOCH_BATCH &&
+	    (flags & (EPOCH_POLLED | EPOCH_HELP)) != EPOCH_POLLED &&
+	    td->td_running == NULL && !epoch_td_inside(td))
+		epoch_throttle(es, q);
 }
 
 /* The ring is full and stays so. */

@@ -46,7 +46,7 @@
 struct epoch_queue {
 	uint64_t	 q_tail;	/* (a) written by the producer */
 	uint64_t	 q_space;	/* (p) q_head when last read */
-	const uint32_t	*q_idle;	/* (c) not 0: wake the reclaimer */
+	const uint32_t	*q_idle;	/* (l) not 0: wake the reclaimer */
 	epoch_context_t	*q_ring;	/* (c) EPOCH_RING slots */
 
 	uint64_t	 q_head		/* (a) written under es_mtx */
@@ -126,7 +126,8 @@ epoch_slot(epoch_t e)
 static inline unsigned int
 epoch_slot_flags(const struct epoch_slot *es)
 {
-	return ((unsigned int)(es->es_epoch.e_key >> 32));
+	return ((unsigned int)(__atomic_load_n(&es->es_epoch.e_key,
+	    __ATOMIC_RELAXED) >> 32));
 }
 
 static inline unsigned int
@@ -193,6 +194,7 @@ EPOCH_HIDDEN void epoch_fork_init(void);
 EPOCH_HIDDEN size_t epoch_reclaim(struct epoch_slot *, bool *);
 EPOCH_HIDDEN uint64_t epoch_backlog(struct epoch_slot *);
 EPOCH_HIDDEN uint64_t epoch_oldest(struct epoch_slot *);
+EPOCH_HIDDEN void epoch_queues_renew(struct epoch_slot *);
 EPOCH_HIDDEN void epoch_queue_forked(struct epoch_queue *, const void *);
 
 /* epoch_reclaim.c */

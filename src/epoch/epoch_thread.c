@@ -35,6 +35,7 @@ static char *epoch_mem;			/* (l) rest of the newest chunk */
 static size_t epoch_mem_left;		/* (l) */
 static pthread_key_t epoch_key;		/* (c) */
 static sigset_t epoch_fork_set;		/* (l) held over a fork */
+static uint64_t epoch_fork_held;	/* (l) slots whose es_mtx it holds */
 
 void
 epoch_lock_enter(sigset_t *old)
@@ -224,31 +225,52 @@ epoch_td_exit(void *arg)
  * Fork.  The child keeps the forking thread, with the sections it is in, and
  * every callback that any thread had queued: the child has its own copies of
  * those objects.  No batch may be half run at the fork, so all reclaiming
- * stops for it, unless the forking thread is itself inside a callback.
+ * stops for it, unless the forking thread is itself inside a callback.  Only
+ * slots with queues have anything to reclaim.
  */
-static void
-epoch_fork_prepare(void)
+static bool
+epoch_fork_wants(unsigned int i)
 {
-	struct epoch_td *td = epoch_td_self();
-	unsigned int i;
-
-	for (i = 0; i < EPOCH_MAX; i++) {
-		if (td->td_running != &epoch_slots[i])
-			(void)pthread_mutex_lock(&epoch_slots[i].es_mtx);
-	}
-	epoch_lock_enter(&epoch_fork_set);
+	return (__atomic_load_n(&epoch_slots[i].es_queues,
+	    __ATOMIC_ACQUIRE) != NULL &&
+	    epoch_td_self()->td_running != &epoch_slots[i]);
 }
 
 static void
 epoch_fork_unlock(void)
 {
-	struct epoch_td *td = epoch_td_self();
 	unsigned int i;
 
 	epoch_lock_exit(&epoch_fork_set);
 	for (i = 0; i < EPOCH_MAX; i++) {
-		if (td->td_running != &epoch_slots[i])
+		if ((epoch_fork_held & (1ULL << i)) != 0)
 			(void)pthread_mutex_unlock(&epoch_slots[i].es_mtx);
+	}
+}
+
+static void
+epoch_fork_prepare(void)
+{
+	uint64_t held, want;
+	unsigned int i;
+	sigset_t set;
+
+	for (;;) {
+		held = want = 0;
+		for (i = 0; i < EPOCH_MAX; i++) {
+			if (!epoch_fork_wants(i))
+				continue;
+			(void)pthread_mutex_lock(&epoch_slots[i].es_mtx);
+			held |= 1ULL << i;
+		}
+		epoch_lock_enter(&set);
+		epoch_fork_held = held;
+		epoch_fork_set = set;
+		for (i = 0; i < EPOCH_MAX; i++)
+			want |= (uint64_t)epoch_fork_wants(i) << i;
+		if (want == held)
+			return;
+		epoch_fork_unlock();	/* a first queue came between */
 	}
 }
 
