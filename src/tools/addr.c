@@ -97,7 +97,10 @@ addr_mask(int plen)
 {
 	struct in_addr mask;
 
-	mask.s_addr = plen == 0 ? 0 : htonl(UINT32_MAX << (32 - plen));
+	if (plen <= 0)
+		mask.s_addr = 0;
+	else
+		mask.s_addr = htonl(UINT32_MAX << (plen < 32 ? 32 - plen : 0));
 	return (mask);
 }
 

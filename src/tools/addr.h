@@ -24,7 +24,7 @@ bool	addr_parse(const char *s, struct in_addr *addr);
 bool	addr_prefix_parse(const char *s, struct in_addr *addr, int *plen);
 /* "0xffffff00", "255.255.255.0": contiguous masks only. */
 bool	addr_mask_parse(const char *s, int *plen);
-struct in_addr addr_mask(int plen);	/* plen 0..32 */
+struct in_addr addr_mask(int plen);	/* plen 0..32; beyond: clamped */
 /* The name of an address, NULL if hosts(5) has none; until the next call. */
 const char *addr_name(const char *addr);
 

@@ -190,10 +190,10 @@ out_int(struct out *o, const char *key, json_int_t val, const char *fmt, ...)
 void
 out_bits(char *buf, size_t len, uint64_t val, const struct out_name *names)
 {
-	const char *sep = "<";
+	const char *sep = "";
 	size_t off;
 
-	off = (size_t)snprintf(buf, len, "%jx", (uintmax_t)val);
+	off = (size_t)snprintf(buf, len, "%jx<", (uintmax_t)val);
 	for (; names->on_name != NULL && off < len; names++) {
 		if ((val & names->on_bit) == 0)
 			continue;
@@ -201,7 +201,7 @@ out_bits(char *buf, size_t len, uint64_t val, const struct out_name *names)
 		    names->on_name);
 		sep = ",";
 	}
-	if (*sep == ',' && off < len)
+	if (off < len)
 		(void)snprintf(buf + off, len - off, ">");
 }
 
