@@ -20,7 +20,7 @@ $(RELEASE)/build.ninja:
 run:
 	@scripts/packages build run
 	@$(MAKE) -s all NINJAFLAGS=--quiet
-	@scripts/lab $(RELEASE) $(LAB)
+	@$(PYTHON) tests/lab.py --build $(RELEASE) $(LAB)
 
 # Everything that CI checks; the last line counts.
 test:

@@ -13,6 +13,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -221,6 +222,19 @@ class Machine:
         words = line.split()
         return json.loads(self.tool([words[0], "--libxo", "json",
                                      *words[1:]], **kw))
+
+    def call(self, cmd, args=None):
+        """A request on the control socket itself; its result."""
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(30)
+            s.connect(str(self.lab.dir / "run" / self.name / "ctl"))
+            s.sendall(json.dumps({"cmd": cmd, "args": args or {}}).encode() +
+                      b"\n")
+            with s.makefile() as f:
+                reply = json.loads(f.readline())
+        if not reply["ok"]:
+            raise Failed(f"{cmd}: {reply['error']}")
+        return reply["result"]
 
     def sysctl(self, name):
         return int(self.tool(["sysctl", "-n", name]))

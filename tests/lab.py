@@ -1,0 +1,187 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The router lab: gen -- router -- sink, three namespaces joined by veths,
+netepochd between them; ping, TCP, a flood, a live screen, a summary.
+
+    tests/lab.py [--build DIR] [--driver xdp|packet] [--seconds N]
+
+With root the router uses AF_XDP; without it the same lab runs in a user
+namespace of its own with AF_PACKET, since XDP programs cannot be loaded
+there; where even that is forbidden, on interfaces in memory.  Leaves nothing
+behind, also when it is interrupted.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import netns
+
+GEN, SINK = "192.0.2.10", "198.51.100.10"
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def build_topology(lab, driver):
+    """The namespaces, wired and addressed, and the machine between them."""
+    gen, router, sink = (lab.ns(n) for n in ("gen", "router", "sink"))
+    lab.veth(gen, "g0", router, "r0")
+    lab.veth(router, "r1", sink, "s0")
+    gen.ip(f"addr add {GEN}/24 dev g0")
+    gen.ip("route add default via 192.0.2.1")
+    sink.ip(f"addr add {SINK}/24 dev s0")
+    sink.ip("route add default via 198.51.100.1")
+    machine = lab.machine(router, "lab", config=f"""
+ifconfig p0 create {driver}:r0
+ifconfig p0 inet 192.0.2.1/24 up
+ifconfig p1 create {driver}:r1
+ifconfig p1 inet 198.51.100.1/24 up
+sysctl net.inet.ip.forwarding=1
+""")
+    return gen, sink, machine
+
+
+def run_ping(gen):
+    out = gen.run(["ping", "-c", "5", "-i", "0.2", "-w", "10", SINK])
+    return out.strip().splitlines()[-1]
+
+
+def run_iperf(lab, gen, sink, seconds, reverse):
+    """A TCP transfer; gigabits a second and retransmits."""
+    server = sink.popen(["iperf3", "-s", "-1"], stdout=subprocess.DEVNULL,
+                        stderr=subprocess.DEVNULL)
+    netns.wait_for(lambda: ":5201" in sink.run(["ss", "-ltn"]))
+    argv = ["iperf3", "-c", SINK, "-t", seconds, "-J"]
+    out = json.loads(gen.run(argv + (["-R"] if reverse else []),
+                             timeout=seconds + 30))
+    server.wait(10)
+    return (out["end"]["sum_received"]["bits_per_second"] / 1e9,
+            out["end"]["sum_sent"].get("retransmits", 0))
+
+
+def counters(machine):
+    """What the summary is made of."""
+    stats = machine.call("stats.get")["protocols"]["ip"]
+    names = {s["name"]: s["value"] for s in stats}
+    intr = machine.call("intr.list")["totals"]
+    drops = {}
+    for d in machine.call("drops.list")["drops"]:
+        key = (d["interface"], d["name"], d["text"])
+        drops[key] = d["count"]
+    return names, intr, drops
+
+
+def run_flood(gen, machine, seconds):
+    """Flood the sink through the router while systat shows it."""
+    mac = machine.call("if.list", {"name": "p0"})["interfaces"][0]["ether"]
+    before, t0 = counters(machine), time.monotonic()
+    flood = gen.popen([netns.BUILD / "tests/flood", "g0", mac, GEN, SINK,
+                       seconds], stdout=subprocess.PIPE)
+    if sys.stdout.isatty():
+        screen = machine.ns.popen(
+            [machine.tools, "-M", machine.name, "systat", "-ifstat", "1"],
+            stdin=sys.stdin)
+        flood.wait(seconds + 10)
+        screen.terminate()
+        screen.wait(5)
+    else:
+        time.sleep(seconds / 2)
+        say(machine.tool(["systat", "-ifstat", "1"]).rstrip())
+        flood.wait(seconds + 10)
+    t1 = time.monotonic()
+    return before, counters(machine), t1 - t0, int(
+        flood.stdout.read().split()[1])
+
+
+def summary(ping, tcp, flood):
+    before, after, seconds, sent = flood
+    forwarded = after[0]["IPS_FORWARD"] - before[0]["IPS_FORWARD"]
+    delta = {k: after[1][k] - before[1][k] for k in after[1]}
+    say("\nSummary")
+    say(f"  ping            {ping}")
+    for direction, (gbits, again) in tcp.items():
+        say(f"  TCP {direction:11} {gbits:.2f} Gbit/s, {again} retransmits")
+    say(f"  flood           {sent:,} packets sent in {seconds:.1f} s")
+    say(f"  forwarded       {forwarded:,} packets, "
+        f"{forwarded / seconds:,.0f} a second")
+    say(f"  interrupts      {delta['interrupts']:,}; handler runs "
+        f"{delta['runs']:,}; epoch entries {delta['entries']:,}, of these "
+        f"{delta['reentries']:,} for hw.intr_epoch_batch")
+    if delta["entries"]:
+        say(f"  per entry       {delta['runs'] / delta['entries']:.1f} handler "
+            f"runs, {forwarded / delta['entries']:.1f} packets")
+    drops = {k: v - before[2].get(k, 0) for k, v in after[2].items()}
+    drops = {k: v for k, v in drops.items() if v}
+    say("  drops           " + ("none" if not drops else ""))
+    for (ifname, name, text), count in sorted(drops.items()):
+        say(f"    {ifname:6} {name:14} {count:,} packets {text}")
+
+
+def run_lab(driver, seconds):
+    with netns.Lab() as lab:
+        say(f"lab: gen {GEN} -- p0 [netepochd, {driver}] p1 -- sink {SINK}")
+        gen, sink, machine = build_topology(lab, driver)
+        for line in machine.text().splitlines():
+            say(f"  {line}")
+        ping = run_ping(gen)
+        say(f"ping: {ping}")
+        tcp = {}
+        for direction, reverse in (("gen->sink", False), ("sink->gen", True)):
+            tcp[direction] = run_iperf(lab, gen, sink, seconds, reverse)
+            say(f"TCP {direction}: {tcp[direction][0]:.2f} Gbit/s")
+        say(f"flood for {seconds} s, seen by systat -ifstat:")
+        flood = run_flood(gen, machine, seconds)
+        summary(ping, tcp, flood)
+        status = machine.stop()
+        if status != 0:
+            raise netns.Failed(f"netepochd: exit {status}: {machine.text()}")
+
+
+def choose(args):
+    """The driver to run with; None: in memory only."""
+    if os.geteuid() == 0:
+        return args.driver or ("xdp" if netns.privileged() else "packet")
+    try:
+        netns.enter_userns()
+    except (OSError, netns.Failed) as e:
+        say(f"lab: no root, and no user namespace either ({e}): the lab runs "
+            "in memory")
+        return None
+    say("lab: no root: running in a user namespace, with AF_PACKET")
+    return "packet"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--build", default=str(netns.BUILD))
+    parser.add_argument("--driver", choices=("xdp", "packet"))
+    parser.add_argument("--seconds", type=int, default=5)
+    args = parser.parse_args()
+    netns.BUILD = pathlib.Path(args.build).resolve()
+    for sig in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, lambda *_: sys.exit(1))
+    driver = choose(args)
+    try:
+        if driver is None:
+            return subprocess.call(
+                [netns.BUILD / "tests/memlab", str(args.seconds)])
+        run_lab(driver, args.seconds)
+    except netns.Failed as e:
+        say(f"lab: {e}")
+        return 1
+    except KeyboardInterrupt:
+        say("lab: interrupted, everything is cleaned up")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
