@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ctl_command;
+#include "ctl/ctl.h"
+
 struct if_driver;
 struct ifnet;
 struct vnet;
