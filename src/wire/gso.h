@@ -24,9 +24,9 @@ struct gso {
 	const uint8_t	*gso_frame;	/* link header, then the IP header */
 	struct in_l4	 gso_l4;	/* its transport */
 	uint32_t	 gso_l3off;	/* bytes of link header */
-	uint32_t	 gso_hdrlen;	/* bytes that every segment repeats */
+	uint32_t	 gso_hdrlen;	/* bytes every segment repeats */
 	uint32_t	 gso_paylen;	/* bytes to share out */
-	uint32_t	 gso_mss;	/* payload of each segment but the last */
+	uint32_t	 gso_mss;	/* payload of all but the last */
 	uint32_t	 gso_nsegs;	/* how many there will be, at least 1 */
 };
 

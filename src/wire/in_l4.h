@@ -20,10 +20,10 @@
 struct in_l4 {
 	uint8_t		l4_v;		/* IP version, 4 or 6 */
 	uint8_t		l4_proto;	/* IPPROTO_TCP or IPPROTO_UDP */
-	uint16_t	l4_off;		/* of the transport, from the IP header */
-	uint16_t	l4_hlen;	/* transport header with options, bytes */
-	uint16_t	l4_sumoff;	/* checksum field, from the transport */
-	uint32_t	l4_len;		/* transport header and payload, bytes */
+	uint16_t	l4_off;		/* transport, from the IP header */
+	uint16_t	l4_hlen;	/* transport header, options too */
+	uint16_t	l4_sumoff;	/* checksum field, from transport */
+	uint32_t	l4_len;		/* bytes, header and payload */
 };
 
 bool		in_l4_find(const void *pkt, size_t len, struct in_l4 *l4);
