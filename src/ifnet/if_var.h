@@ -127,7 +127,7 @@ struct ifnet {
 	/* Second line on. */
 	uint8_t		 if_lladdr[6];	/* (c) the same MAC; set both with
 					   if_setlladdr() */
-	struct lltable	*if_lltable;	/* (c) route's neighbour table */
+	_Atomic(struct lltable *) if_lltable; /* (e/c) route's neighbours */
 	CK_STAILQ_HEAD(, ifaddr) if_addrs; /* (e/c) */
 	CK_STAILQ_ENTRY(ifnet) if_link;	/* (e/c) v_ifnets */
 	char		 if_name[IFNAMLEN]; /* (c) */

@@ -7,10 +7,11 @@
 /*
  * Routes, nexthops and neighbours, as other rooms see them.
  *
- * A rib holds what the operator and the interfaces asked for, under the configuration lock.
- * Each route points to a nexthop (struct nhop), shared by all routes that
- * want the same; the fib4 is a copy of the table made for lookups and is
- * patched under the configuration lock while it is being read in the epoch.
+ * A rib holds what the operator and the interfaces asked for, under the
+ * configuration lock.  Each route points to a nexthop (struct nhop), shared by
+ * all routes that want the same; the fib4 is a copy of the table made for
+ * lookups and is patched under the configuration lock while it is being read
+ * in the epoch.
  *
  * The neighbours of an interface are in its lltable.  A neighbour entry whose
  * LLE_VALID is set never changes its header: another MAC means another entry,
@@ -117,7 +118,8 @@ int	rt_get(struct vnet *vnet, struct in_addr dst, int plen,
 	    struct rt_info *ri);	/* exact; ESRCH */
 int	rt_match(struct vnet *vnet, struct in_addr dst,
 	    struct rt_info *ri);	/* longest; ESRCH */
-/* In order of address, then length; stops at non-zero, returns it. */
+/* In order of address, then length; stops at non-zero, returns it.  fn may
+ * delete the route that it was called for. */
 int	rt_walk(struct vnet *vnet,
 	    int (*fn)(const struct rt_info *ri, void *arg), void *arg);
 unsigned int rt_count(struct vnet *vnet);
@@ -232,8 +234,11 @@ enum lla_heard {
 enum lla_heard lla_heard(struct ifnet *ifp, struct in_addr addr,
 	    const uint8_t *mac, bool create, uint8_t *old);
 
-/* Operator: configuration lock held, outside the epoch.  flags: LLE_STATIC, _PUB,
- * _BLACKHOLE, _REJECT.  lifetime in seconds, 0: permanent. */
+/*
+ * Operator: configuration lock held, outside the epoch.  flags: LLE_STATIC,
+ * _PUB, _BLACKHOLE, _REJECT.  lifetime in seconds, 0: permanent.  EPERM: our
+ * own address; EINVAL: another flag; ENXIO: no neighbours here; ENOMEM.
+ */
 int	lla_set(struct ifnet *ifp, struct in_addr addr, const uint8_t *mac,
 	    uint32_t flags, uint32_t lifetime);
 int	lla_delete(struct ifnet *ifp, struct in_addr addr);	/* ENOENT */
@@ -279,6 +284,7 @@ nhop_resolve(const struct nhop *nh, struct in_addr dst, struct mbuf *m)
 	m->m_data -= ETHER_HDR_LEN;
 	m->m_len += ETHER_HDR_LEN;
 	m->m_pkthdr.len += ETHER_HDR_LEN;
+	m->m_pkthdr.csum_start += ETHER_HDR_LEN; /* of no use if not partial */
 	__builtin_memcpy(m->m_data, lle->lle_hdr, ETHER_HDR_LEN);
 	return (true);
 }
