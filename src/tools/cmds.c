@@ -21,6 +21,7 @@ const struct tool *const tools[] = {
 	&tool_arp,
 	&tool_sysctl,
 	&tool_vmstat,
+	&tool_systat,
 	&tool_kldstat,
 	&tool_kldload,
 	&tool_kldunload,
