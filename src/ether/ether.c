@@ -36,8 +36,15 @@ static _Atomic bool ether_warned;	/* (a) relaxed; the belt speaks once */
 
 /* The first eight bytes of a frame are its destination and two more. */
 #define	MAC_MASK	UINT64_C(0x0000ffffffffffff)
+/*
+ * The eight bytes from the source on: the bit of a group address, the type.
+ * No frame has a TAIL_NONE.
+ */
+#define	TAIL_TYPE	48		/* shift of the type, network order */
+#define	TAIL_MASK	(UINT64_C(0xffff) << TAIL_TYPE | 1)
+#define	TAIL_NONE	UINT64_C(2)
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-    "MAC_MASK is for little endian");
+    "the masks are for little endian");
 
 static inline uint64_t
 mac_load(const void *p)
@@ -136,6 +143,18 @@ ether_untag(struct ifnet *ifp, struct mbuf *m)
 	return (true);
 }
 
+/* Take the link header off a frame whose type was read. */
+static inline void
+ether_strip(struct ifnet *ifp, struct mbuf *m)
+{
+
+	m->m_pkthdr.rcvif = ifp;
+	m->m_pkthdr.l2len = ETHER_HDR_LEN;
+	m->m_data += ETHER_HDR_LEN;
+	m->m_len -= ETHER_HDR_LEN;
+	m->m_pkthdr.len -= ETHER_HDR_LEN;
+}
+
 /*
  * One frame: check the header, find out what it carries.  The type in network
  * order, or ETHER_GONE when m is.
@@ -166,11 +185,7 @@ ether_input_one(struct ifnet *ifp, struct mbuf *m, uint64_t own)
 			return (ETHER_GONE);
 		eh = mtod(m, const struct ether_header *);
 	}
-	m->m_pkthdr.rcvif = ifp;
-	m->m_pkthdr.l2len = ETHER_HDR_LEN;
-	m->m_data += ETHER_HDR_LEN;
-	m->m_len -= ETHER_HDR_LEN;
-	m->m_pkthdr.len -= ETHER_HDR_LEN;
+	ether_strip(ifp, m);
 	/* A partial checksum's place is told from the new start. */
 	if (__predict_false((m->m_pkthdr.csum_flags & CSUM_PARTIAL) != 0))
 		m->m_pkthdr.csum_start -= ETHER_HDR_LEN;
@@ -191,41 +206,79 @@ ether_deliver(struct ifnet *ifp, struct mbuf **m, unsigned int n,
 		    IFD_LLC : IFD_ETHERTYPE);
 }
 
+/*
+ * Is this a plain frame to us of the type that the run has?  Two words hold
+ * the whole header: the destination is in the first, and in the second, from
+ * the source on, are the bit of a group address and the type.
+ */
+static inline bool
+ether_is_plain(const struct mbuf *m, uint64_t own, uint64_t tail)
+{
+	uint64_t word;
+
+	if (__predict_false(m->m_len < ETHER_HDR_LEN))
+		return (false);
+	memcpy(&word, m->m_data + ETHER_ADDR_LEN, sizeof(word));
+	return (((mac_load(m->m_data) ^ own) | ((word & TAIL_MASK) ^ tail) |
+	    (m->m_flags & M_VLANTAG) |
+	    (m->m_pkthdr.csum_flags & CSUM_PARTIAL)) == 0);
+}
+
+/* The interface is down, or only watched: count and drop. */
+static __attribute__((noinline)) void
+ether_refuse(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+    enum if_drop why)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		bytes += m[i]->m_pkthdr.len;
+	if_inc(ifp, IFC_IBYTES, bytes);
+	if_drop_burst(ifp, m, n, why);
+}
+
 static void
 ether_demux(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 {
-	uint64_t own, bytes = 0;
+	uint64_t own, bytes = 0, tail = TAIL_NONE;
 	unsigned int first = 0, kept = 0;
 	uint32_t flags, type, run = ETHER_GONE;
 
 	NET_EPOCH_ASSERT();
 
 	flags = atomic_load_explicit(&ifp->if_flags, memory_order_relaxed);
-	for (unsigned int i = 0; i < n; i++)
-		bytes += m[i]->m_pkthdr.len;
+	own = atomic_load_explicit(&ifp->if_lladdr48, memory_order_relaxed);
 	if_inc(ifp, IFC_IPACKETS, n);
-	if_inc(ifp, IFC_IBYTES, bytes);
 	if (__predict_false((flags & (IFF_UP | IFF_MONITOR)) != IFF_UP)) {
-		if_drop_burst(ifp, m, n, (flags & IFF_UP) == 0 ? IFD_DOWN :
+		ether_refuse(ifp, m, n, (flags & IFF_UP) == 0 ? IFD_DOWN :
 		    IFD_MONITOR);
 		return;
 	}
-	own = atomic_load_explicit(&ifp->if_lladdr48, memory_order_relaxed);
 	for (unsigned int i = 0; i < n; i++) {
+		struct mbuf *mi = m[i];
+
+		bytes += mi->m_pkthdr.len;
 		if (i + 4 < n)
 			__builtin_prefetch(m[i + 4]->m_data);
-		type = ether_input_one(ifp, m[i], own);
+		if (__predict_true(ether_is_plain(mi, own, tail))) {
+			ether_strip(ifp, mi);
+			m[kept++] = mi;
+			continue;
+		}
+		type = ether_input_one(ifp, mi, own);
 		if (type == ETHER_GONE)
 			continue;
-		if (__predict_false(type != run)) {
+		if (type != run) {
 			if (kept != first)
 				ether_deliver(ifp, m + first, kept - first,
 				    (uint16_t)run);
 			first = kept;
 			run = type;
+			tail = (uint64_t)type << TAIL_TYPE;
 		}
-		m[kept++] = m[i];
+		m[kept++] = mi;
 	}
+	if_inc(ifp, IFC_IBYTES, bytes);
 	if (kept != first)
 		ether_deliver(ifp, m + first, kept - first, (uint16_t)run);
 }
