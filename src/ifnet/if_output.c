@@ -142,11 +142,32 @@ if_prepare(struct ifnet *ifp, struct mbuf *m, uint32_t cap)
 	return (m);
 }
 
+/* Prepare what needs it in a burst; returns how many are left. */
+static __attribute__((noinline)) unsigned int
+if_prepare_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+	uint32_t cap = atomic_load_explicit(&ifp->if_capenable,
+	    memory_order_relaxed);
+	uint32_t minlen = ifp->if_linktype->lt_minlen;
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct mbuf *p = m[i];
+
+		if (((p->m_pkthdr.csum_flags & CSUM_PARTIAL) != 0 ||
+		    (p->m_flags & M_VLANTAG) != 0 ||
+		    p->m_pkthdr.len < minlen) &&
+		    (p = if_prepare(ifp, p, cap)) == NULL)
+			continue;
+		m[kept++] = p;
+	}
+	return (kept);
+}
+
 void
 if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 {
-	uint32_t flags, cap, minlen;
-	unsigned int i, kept = 0;
+	uint32_t csum = 0, flags, minlen = UINT32_MAX, mflags = 0;
 	uint64_t bytes = 0;
 
 	NET_EPOCH_ASSERT();
@@ -159,25 +180,29 @@ if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 		    IFD_DOWN);
 		return;
 	}
-	cap = atomic_load_explicit(&ifp->if_capenable, memory_order_relaxed);
-	minlen = ifp->if_linktype->lt_minlen;
-	for (i = 0; i < n; i++) {
-		struct mbuf *p = m[i];
+	/* In the usual case there is nothing to do, and no branch. */
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t len = m[i]->m_pkthdr.len;
 
-		if (__predict_false(p->m_pkthdr.csum_flags & CSUM_PARTIAL ||
-		    (p->m_flags & M_VLANTAG) != 0 ||
-		    p->m_pkthdr.len < minlen) &&
-		    (p = if_prepare(ifp, p, cap)) == NULL)
-			continue;
-		bytes += p->m_pkthdr.len;
-		m[kept++] = p;
+		mflags |= m[i]->m_flags;
+		csum |= m[i]->m_pkthdr.csum_flags;
+		minlen = len < minlen ? len : minlen;
+		bytes += len;
 	}
-	if (kept == 0)
-		return;
-	if_inc(ifp, IFC_OPACKETS, kept);
+	if (__predict_false((mflags & M_VLANTAG) != 0 ||
+	    (csum & CSUM_PARTIAL) != 0 ||
+	    minlen < ifp->if_linktype->lt_minlen)) {
+		n = if_prepare_burst(ifp, m, n);
+		if (n == 0)
+			return;
+		bytes = 0;
+		for (unsigned int i = 0; i < n; i++)
+			bytes += m[i]->m_pkthdr.len;
+	}
+	if_inc(ifp, IFC_OPACKETS, n);
 	if_inc(ifp, IFC_OBYTES, bytes);
 	atomic_load_explicit(&ifp->if_output, memory_order_acquire)(ifp, m,
-	    kept);
+	    n);
 }
 
 /* The slot for ifp with room for one more; sends what is in the way. */
