@@ -132,7 +132,7 @@ mbuf_init(uint32_t want)
 	for (uint32_t i = 0; i < want; i++) {
 		/* The lowest address on top. */
 		depot[i] = &mbuf_headers[want - 1 - i];
-#ifdef INVARIANTS
+#if defined(INVARIANTS) || defined(MBUF_ASAN)
 		depot[i]->m_flags = M_FREE;
 #endif
 		frame_poison(depot[i]);
@@ -264,30 +264,39 @@ m_cache_drain(void)
 		mcache_flush(mcache, mcache_count(mcache));
 }
 
+/*
+ * Frames leave a cache or the depot, or come back.  In release builds there
+ * is nothing to do, and the loops vanish.
+ */
 static inline void
-frame_taken(struct mbuf *m)
+frames_taken(struct mbuf **m, unsigned int n)
 {
 
-	KASSERT((m->m_flags & M_FREE) != 0, "mbuf %p: taken, not free",
-	    (void *)m);
-	frame_unpoison(m);
-#ifdef INVARIANTS
-	m->m_flags = 0;
+#if defined(INVARIANTS) || defined(MBUF_ASAN)
+	for (unsigned int i = 0; i < n; i++) {
+		KASSERT((m[i]->m_flags & M_FREE) != 0,
+		    "mbuf %p: taken, not free", (void *)m[i]);
+		frame_unpoison(m[i]);
+		m[i]->m_flags = 0;
+	}
 #endif
 }
 
 static inline void
-frame_given(struct mbuf *m)
+frames_given(struct mbuf **m, unsigned int n)
 {
 
-	KASSERT((m->m_flags & M_FREE) == 0, "mbuf %p: freed twice",
-	    (void *)m);
-	KASSERT(m >= mbuf_headers && m < mbuf_headers + nframes,
-	    "mbuf %p: not of the region", (void *)m);
-#ifdef INVARIANTS
-	m->m_flags = M_FREE;
+#if defined(INVARIANTS) || defined(MBUF_ASAN)
+	for (unsigned int i = 0; i < n; i++) {
+		KASSERT((m[i]->m_flags & M_FREE) == 0,
+		    "mbuf %p: freed twice", (void *)m[i]);
+		KASSERT(m[i] >= mbuf_headers &&
+		    m[i] < mbuf_headers + nframes,
+		    "mbuf %p: not of the region", (void *)m[i]);
+		m[i]->m_flags = M_FREE;
+		frame_poison(m[i]);
+	}
 #endif
-	frame_poison(m);
 }
 
 unsigned int
@@ -306,10 +315,8 @@ m_get_raw(struct mbuf **m, unsigned int n)
 		have = mcache_count(mc);
 	}
 	have -= n;
-	for (unsigned int i = 0; i < n; i++) {
-		m[i] = mc->mc_m[have + i];
-		frame_taken(m[i]);
-	}
+	memcpy(m, &mc->mc_m[have], n * sizeof(*m));
+	frames_taken(m, n);
 	mcache_set(mc, have);
 	return (n);
 none:
@@ -326,11 +333,10 @@ m_free_raw(struct mbuf **m, unsigned int n)
 	KASSERT(n <= MCACHE_BLOCK, "%u frames at a time", n);
 	if (__predict_false(mc == NULL)) {
 		/* A thread without a cache gives them to the depot itself. */
+		frames_given(m, n);
 		pthread_mutex_lock(&mbuf_mtx);
-		for (unsigned int i = 0; i < n; i++) {
-			frame_given(m[i]);
-			depot[ndepot++] = m[i];
-		}
+		memcpy(&depot[ndepot], m, n * sizeof(*m));
+		ndepot += n;
 		pthread_mutex_unlock(&mbuf_mtx);
 		return;
 	}
@@ -339,10 +345,8 @@ m_free_raw(struct mbuf **m, unsigned int n)
 		mcache_flush(mc, 2 * MCACHE_BLOCK);
 		have = mcache_count(mc);
 	}
-	for (unsigned int i = 0; i < n; i++) {
-		frame_given(m[i]);
-		mc->mc_m[have + i] = m[i];
-	}
+	frames_given(m, n);
+	memcpy(&mc->mc_m[have], m, n * sizeof(*m));
 	mcache_set(mc, have + n);
 }
 
@@ -379,11 +383,14 @@ m_freem(struct mbuf *m)
 void
 m_free_burst(struct mbuf **m, unsigned int n)
 {
+	uintptr_t chains = 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		if (__predict_false(m[i]->m_next != NULL)) {
-			m_freem(m[i]->m_next);
-			m[i]->m_next = NULL;
-		}
+		chains |= (uintptr_t)m[i]->m_next;
+	if (__predict_false(chains != 0)) {
+		for (unsigned int i = 0; i < n; i++)
+			m_freem(m[i]);
+		return;
+	}
 	m_free_raw(m, n);
 }
