@@ -43,7 +43,11 @@ struct sysctl_tree;
  */
 #define	INTR_POLL	0x2
 
-/* What a handler returns after working off at most one burst. */
+/*
+ * What a handler returns after working off at most one burst.  It may be
+ * called when nothing is waiting.  An INTR_POLL handler says INTR_MORE
+ * whenever it found something: one more call is cheap, a sleep is not.
+ */
 enum intr_more {
 	INTR_DONE,			/* nothing is waiting */
 	INTR_MORE,			/* call me again */
@@ -64,7 +68,10 @@ int	intr_domain_alloc(const int *cpus, int n, struct intr_domain **idp);
 /* All events must be gone.  Ends and joins the ithreads. */
 void	intr_domain_free(struct intr_domain *id);
 int	intr_domain_ncpus(const struct intr_domain *id);
-/* hw.intr_epoch_batch, hw.intr_storm_threshold, hw.intr_spin_us, ... */
+/*
+ * hw.intr_epoch_batch, hw.intr_storm_threshold, hw.intr_spin_us and counters.
+ * The tree must not be read any more when the domain is freed.
+ */
 int	intr_sysctl_attach(struct intr_domain *id, struct sysctl_tree *tree);
 
 /*
@@ -77,6 +84,10 @@ int	intr_sysctl_attach(struct intr_domain *id, struct sysctl_tree *tree);
 int	intr_event_create(struct intr_domain *id, const char *name, int cpu,
 	    int fd, uint32_t events, struct intr_event **iep);
 void	intr_event_destroy(struct intr_event *ie); /* no handlers left */
+/*
+ * arm needs INTR_POLL.  Handlers run in the order they were added, once right
+ * after their addition.  *ihp is set before the first run.
+ */
 int	intr_handler_add(struct intr_event *ie, int flags,
 	    intr_handler_fn *fn, intr_arm_fn *arm, void *arg,
 	    struct intr_handler **ihp);
@@ -95,8 +106,9 @@ bool	intr_on_ithread(void);
 /* One row per event for vmstat -i; taken by the control plane. */
 struct intr_stat {
 	char		 is_name[48];
-	int		 is_cpu;
-	uint64_t	 is_total;	/* times the event fired */
+	int		 is_cpu;	/* the CPU's number */
+	uint64_t	 is_total;	/* times the event fired; not counted
+					   where polling made that needless */
 	uint64_t	 is_runs;	/* handler runs */
 	uint64_t	 is_storms;	/* times it was throttled */
 };
