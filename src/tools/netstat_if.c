@@ -238,7 +238,7 @@ netstat_watch_head(struct out *o, const struct netstat *ns, size_t ncols)
 {
 	size_t i;
 
-	out_text(o, "%17s %14s %16s\n", "input", ns->ns_ifname != NULL ?
+	out_text(o, "%17s%14s%18s\n", "input", ns->ns_ifname != NULL ?
 	    ns->ns_ifname : "(Total)", "output");
 	for (i = 0; i < ncols; i++)
 		out_text(o, "%s%*s", i > 0 ? " " : "",
