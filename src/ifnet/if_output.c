@@ -205,39 +205,38 @@ if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 	    n);
 }
 
-/* The slot for ifp with room for one more; sends what is in the way. */
-struct if_txslot *
+/*
+ * The slot of ifp with room for one more: its home, or the first after it that
+ * is free; its home when none is.  Sends what is in the way.
+ */
+unsigned int
 if_txburst_slot(struct if_txburst *tb, struct ifnet *ifp)
 {
-	struct if_txslot *ts;
+	unsigned int home = ifp->if_index % IF_TXBURST_SLOTS, s = home;
 
-	for (unsigned int i = 0; i < tb->tb_n; i++) {
-		ts = &tb->tb_slot[i];
-		if (ts->ts_ifp != ifp)
-			continue;
-		if (ts->ts_n == MBUF_BURST) {
-			if_transmit(ifp, ts->ts_m, ts->ts_n);
-			ts->ts_n = 0;
-		}
-		return (ts);
-	}
-	if (tb->tb_n == IF_TXBURST_SLOTS)
-		if_txburst_flush(tb);
-	ts = &tb->tb_slot[tb->tb_n++];
-	ts->ts_ifp = ifp;
-	ts->ts_n = 0;
-	return (ts);
+	do {
+		if (tb->tb_ifp[s] == NULL)
+			tb->tb_ifp[s] = ifp;
+		if (tb->tb_ifp[s] == ifp)
+			break;
+		s = (s + 1) % IF_TXBURST_SLOTS;
+	} while (s != home);
+	if (tb->tb_ifp[s] == ifp && tb->tb_n[s] < MBUF_BURST)
+		return (s);
+	if_transmit(tb->tb_ifp[s], tb->tb_m[s], tb->tb_n[s]);
+	tb->tb_ifp[s] = ifp;
+	tb->tb_n[s] = 0;
+	return (s);
 }
 
 void
 if_txburst_flush(struct if_txburst *tb)
 {
-	struct if_txslot *ts;
 
-	for (unsigned int i = 0; i < tb->tb_n; i++) {
-		ts = &tb->tb_slot[i];
-		if (ts->ts_n != 0)
-			if_transmit(ts->ts_ifp, ts->ts_m, ts->ts_n);
+	for (unsigned int s = 0; s < IF_TXBURST_SLOTS; s++) {
+		if (tb->tb_n[s] != 0)
+			if_transmit(tb->tb_ifp[s], tb->tb_m[s], tb->tb_n[s]);
+		tb->tb_ifp[s] = NULL;
+		tb->tb_n[s] = 0;
 	}
-	tb->tb_n = 0;
 }

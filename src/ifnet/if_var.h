@@ -265,36 +265,40 @@ void	if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n);
 /*
  * Packets of one input burst that leave through several interfaces: collect
  * per interface, send as bursts.  Lives on the stack of one section.
+ *
+ * An interface has a home slot by its index, so that packets which alternate
+ * between interfaces do not cost a branch that nobody can predict.  The second
+ * of two with the same home goes to the next slot that is free.
  */
-#define	IF_TXBURST_SLOTS	4
+#define	IF_TXBURST_SLOTS	8	/* a power of two */
 struct if_txburst {
-	unsigned int	 tb_n;		/* slots in use */
-	struct if_txslot {
-		struct ifnet	*ts_ifp;
-		unsigned int	 ts_n;
-		struct mbuf	*ts_m[MBUF_BURST];
-	}		 tb_slot[IF_TXBURST_SLOTS];
+	struct ifnet	*tb_ifp[IF_TXBURST_SLOTS]; /* NULL: never used */
+	unsigned int	 tb_n[IF_TXBURST_SLOTS];
+	struct mbuf	*tb_m[IF_TXBURST_SLOTS][MBUF_BURST];
 };
 
 static inline void
 if_txburst_init(struct if_txburst *tb)
 {
 
-	tb->tb_n = 0;
+	for (int i = 0; i < IF_TXBURST_SLOTS; i++) {
+		tb->tb_ifp[i] = NULL;
+		tb->tb_n[i] = 0;
+	}
 }
 
-struct if_txslot *if_txburst_slot(struct if_txburst *tb, struct ifnet *ifp);
+unsigned int if_txburst_slot(struct if_txburst *tb, struct ifnet *ifp);
 void	if_txburst_flush(struct if_txburst *tb);
 
 static inline void
 if_txburst_add(struct if_txburst *tb, struct ifnet *ifp, struct mbuf *m)
 {
-	struct if_txslot *ts = &tb->tb_slot[0];
+	unsigned int i = ifp->if_index % IF_TXBURST_SLOTS;
 
-	if (__predict_false(tb->tb_n == 0 || ts->ts_ifp != ifp ||
-	    ts->ts_n == MBUF_BURST))
-		ts = if_txburst_slot(tb, ifp);
-	ts->ts_m[ts->ts_n++] = m;
+	if (__predict_false(tb->tb_ifp[i] != ifp ||
+	    tb->tb_n[i] == MBUF_BURST))
+		i = if_txburst_slot(tb, ifp);
+	tb->tb_m[i][tb->tb_n[i]++] = m;
 }
 
 #endif /* _IFNET_IF_VAR_H_ */

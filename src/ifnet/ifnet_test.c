@@ -415,15 +415,18 @@ test_transmit(void **state)
 	if_free(ifp);
 }
 
+/* More interfaces than slots. */
+#define	TXIFS	(IF_TXBURST_SLOTS + 3)
+
 static void
 test_txburst(void **state)
 {
-	struct ifnet *ifp[6];
+	struct ifnet *ifp[TXIFS];
 	struct epoch_tracker et;
 	struct if_txburst tb;
 	char name[IFNAMLEN];
 
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < TXIFS; i++) {
 		snprintf(name, sizeof(name), "p%d", i);
 		ifp[i] = make_if(name, free_output);
 		assert_int_equal(if_setflags(ifp[i], IFF_UP, 0), 0);
@@ -431,14 +434,14 @@ test_txburst(void **state)
 	NET_EPOCH_ENTER(et);
 	if_txburst_init(&tb);
 	for (int i = 0; i < 600; i++)
-		if_txburst_add(&tb, ifp[i < 200 ? 0 : i % 6], frame(60));
+		if_txburst_add(&tb, ifp[i < 200 ? 0 : i % TXIFS], frame(60));
 	if_txburst_flush(&tb);
 	NET_EPOCH_EXIT(et);
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < TXIFS; i++) {
 		uint64_t want = i == 0 ? 200 : 0;
 
 		for (int k = 200; k < 600; k++)
-			want += k % 6 == i ? 1 : 0;
+			want += k % TXIFS == i ? 1 : 0;
 		assert_int_equal(if_counter(ifp[i], IFC_OPACKETS), want);
 		if_detach(ifp[i]);
 		if_free(ifp[i]);
