@@ -41,6 +41,19 @@ void		counter_zero(counter_t c);	/* later fetches count from now */
 _Atomic uint64_t *counter_page_attach(void);
 void		counter_add_shared(counter_t c, uint64_t n);
 
+/* One instruction where the CPU can add to memory. */
+static inline void
+counter_cell_add(_Atomic uint64_t *cell, uint64_t n)
+{
+#ifdef __x86_64__
+	__asm__ ("addq %1, %0" : "+m" (*cell) : "er" (n) : "cc");
+#else
+	atomic_store_explicit(cell,
+	    atomic_load_explicit(cell, memory_order_relaxed) + n,
+	    memory_order_relaxed);
+#endif
+}
+
 /* Count n.  Any thread, inside or outside the epoch, never blocks. */
 static inline void
 counter_add(counter_t c, uint64_t n)
@@ -54,9 +67,29 @@ counter_add(counter_t c, uint64_t n)
 			return;
 		}
 	}
-	atomic_store_explicit(&page[c],
-	    atomic_load_explicit(&page[c], memory_order_relaxed) + n,
-	    memory_order_relaxed);
+	counter_cell_add(&page[c], n);
+}
+
+/*
+ * For a loop that counts often: this thread's page, or NULL, to be passed to
+ * counter_page_add().
+ */
+static inline _Atomic uint64_t *
+counter_page_get(void)
+{
+	_Atomic uint64_t *page = counter_page;
+
+	return (__predict_true(page != NULL) ? page : counter_page_attach());
+}
+
+static inline void
+counter_page_add(_Atomic uint64_t *page, counter_t c, uint64_t n)
+{
+	if (__predict_false(page == NULL)) {
+		counter_add_shared(c, n);
+		return;
+	}
+	counter_cell_add(&page[c], n);
 }
 
 static inline void
