@@ -148,6 +148,7 @@ struct ifnet {
 	uint64_t	 if_baudrate;	/* (c) bits a second, 0: unknown */
 	_Atomic int	 if_promisc;	/* (c) requesters of IFF_PROMISC */
 	bool		 if_attached;	/* (c) on v_ifnets */
+	_Atomic bool	 if_gone;	/* (a) relaxed: its device vanished */
 	_Atomic unsigned int if_refs;	/* (r) */
 	struct epoch_context if_ctx;	/* (o) */
 

@@ -29,12 +29,14 @@
 	X(IPS_DELIVERED,   "ip",   "packets for this host")		\
 	X(IPS_FORWARD,	   "ip",   "packets forwarded")			\
 	X(IPS_FASTFORWARD, "ip",   "packets fast forwarded")		\
+	X(IPS_REDIRECTS,   "ip",   "redirects sent")			\
 	X(IPS_LOCALOUT,	   "ip",   "packets sent from this host")	\
 	X(IPS_FRAGMENTED,  "ip",   "output datagrams fragmented")	\
 	X(IPS_OFRAGMENTS,  "ip",   "fragments created")			\
 	X(ICPS_ERRORS,	   "icmp", "ICMP errors generated")		\
 	X(ICPS_LIMITED,	   "icmp", "ICMP errors not sent, rate limit")	\
 	X(ICPS_NOTWANTED,  "icmp", "ICMP errors not generated")		\
+	X(ICPS_NOMBUF,	   "icmp", "ICMP errors not sent, no mbuf")	\
 	X(ICPS_ECHO,	   "icmp", "echo requests answered")		\
 	X(ICPS_OUT_UNREACH, "icmp", "destination unreachable sent")	\
 	X(ICPS_OUT_TIMXCEED, "icmp", "time exceeded sent")		\
@@ -68,6 +70,7 @@ int	ip_vnet_init(struct vnet *vnet);
 void	ip_vnet_fini(struct vnet *vnet);
 uint64_t ip_stat(struct vnet *vnet, enum ip_stat s);
 void	ip_stats_zero(struct vnet *vnet);
+void	ip_stat_zero(struct vnet *vnet, enum ip_stat s);
 
 /* ether_proto_fn, and loopback's input. */
 void	ip_input(struct ifnet *ifp, struct mbuf **m, unsigned int n);

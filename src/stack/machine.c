@@ -147,6 +147,26 @@ machine_threads_stop(struct machine *ma)
 	intr_domain_free(vnet->v_intr);
 }
 
+static int
+machine_routes(struct vnet *vnet)
+{
+	int error;
+
+	VNET_CONFIG_LOCK(vnet);
+	error = route_vnet_init(vnet);
+	VNET_CONFIG_UNLOCK(vnet);
+	return (error);
+}
+
+static void
+machine_routes_stop(struct vnet *vnet)
+{
+
+	VNET_CONFIG_LOCK(vnet);
+	route_vnet_fini(vnet);
+	VNET_CONFIG_UNLOCK(vnet);
+}
+
 /* The protocols, from below; undone by machine_protocols_stop(). */
 static int
 machine_protocols(struct machine *ma, char *err, size_t errlen)
@@ -162,12 +182,12 @@ machine_protocols(struct machine *ma, char *err, size_t errlen)
 	if (error == 0)
 		error = if_linktype_register(vnet, &loop_linktype);
 	if (error == 0)
-		error = route_vnet_init(vnet);
+		error = machine_routes(vnet);
 	if (error != 0)
 		return (machine_fail(error, "routing tables", err, errlen));
 	error = ip_vnet_init(vnet);
 	if (error != 0) {
-		route_vnet_fini(vnet);
+		machine_routes_stop(vnet);
 		return (machine_fail(error, "IPv4", err, errlen));
 	}
 	return (0);
@@ -178,7 +198,7 @@ machine_protocols_stop(struct machine *ma)
 {
 
 	ip_vnet_fini(ma->ma_vnet);
-	route_vnet_fini(ma->ma_vnet);
+	machine_routes_stop(ma->ma_vnet);
 }
 
 int
