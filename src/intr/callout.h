@@ -28,8 +28,12 @@ struct callout {
 	callout_fn_t	*c_func;	/* (w) w is the wheel's lock */
 	void		*c_arg;		/* (w) */
 	uint64_t	 c_when;	/* (w) time_ns() to run at */
-	int		 c_slot;	/* (w) place in the heap, -1: none */
+	struct callout	*c_child;	/* (w) first of those due later */
+	struct callout	*c_next;	/* (w) next child of the same parent */
+	struct callout	**c_prevp;	/* (w) what points here; NULL: not
+					   armed */
 	int		 c_flags;	/* (c) */
+	int		 c_drainers;	/* (w) who wait in callout_drain() */
 };
 
 #define	CALLOUT_NET	0x1
@@ -42,13 +46,15 @@ void	callout_init(struct callout *c, struct callout_wheel *cw, int flags,
 /*
  * Arm (again) to call fn(arg) in ns nanoseconds.  True if it was armed.
  * Any thread, inside or outside the epoch.  ENOMEM cannot happen: the heap
- * has room for every initialised callout.
+ * is made of the callouts themselves.  The handler may free its callout.
+ * While somebody drains it a callout cannot be armed: a handler that arms
+ * itself again ends then.
  */
 bool	callout_reset(struct callout *c, uint64_t ns, callout_fn_t *fn,
 	    void *arg);
 bool	callout_stop(struct callout *c);	/* true if it was armed */
-void	callout_drain(struct callout *c);	/* and not running; gives back
-						   its room; outside the epoch
-						   and outside c_mtx */
+void	callout_drain(struct callout *c);	/* stop, and wait until it is
+						   not running; outside the
+						   epoch and outside c_mtx */
 
 #endif /* _INTR_CALLOUT_H_ */
