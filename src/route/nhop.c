@@ -62,6 +62,36 @@ nhop_flags(uint32_t rtflags)
 	return (flags);
 }
 
+/* What nh_pass is to be. */
+static uint32_t
+nhop_pass(const struct nhop *nh)
+{
+	struct ifnet *ifp = nh->nh_ifp;
+
+	if (ifp == NULL || (nh->nh_flags & NHF_SPECIAL) != 0 ||
+	    (atomic_load_explicit(&ifp->if_flags, memory_order_relaxed) &
+	    IFF_LOOPBACK) != 0)
+		return (0);
+	return (nh->nh_mtu != 0 ? nh->nh_mtu :
+	    atomic_load_explicit(&ifp->if_mtu, memory_order_relaxed));
+}
+
+/* The interface has another MTU.  Configuration lock held. */
+void
+nhop_mtu_changed(struct rib *rib, const struct ifnet *ifp)
+{
+	struct nhop *nh;
+	unsigned int i;
+
+	VNET_CONFIG_ASSERT(rib->rib_vnet);
+
+	for (i = 0; i < RIB_NHBUCKETS; i++)
+		for (nh = rib->rib_nhops[i]; nh != NULL; nh = nh->nh_hash)
+			if (nh->nh_ifp == ifp)
+				atomic_store_explicit(&nh->nh_pass,
+				    nhop_pass(nh), memory_order_relaxed);
+}
+
 /* Everything nh holds; nobody can see it any more. */
 static void
 nhop_destroy(struct nhop *nh)
@@ -114,6 +144,7 @@ nhop_alloc(struct rib *rib, const struct nhop_spec *ns, struct nhop **nhp)
 		if_ref(nh->nh_ifp);
 	if ((nh->nh_ifa = ns->ns_ifa) != NULL)
 		ifa_ref(nh->nh_ifa);
+	atomic_init(&nh->nh_pass, nhop_pass(nh));
 	error = counter_alloc(2, &nh->nh_counters);
 	if (error != 0)
 		goto fail;

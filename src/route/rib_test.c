@@ -219,6 +219,40 @@ test_requests(void **state)
 	assert_string_equal(show("203.0.113.9"), "");
 }
 
+/* What may pass without a closer look, as MTUs change. */
+static void
+test_pass(void **state)
+{
+	struct ifnet *p0 = make_if("p0", IFT_ETHER);
+	struct rt_req rq;
+
+	p0->if_mtu_min = 72;
+	p0->if_mtu_max = 9000;
+	add_addr(p0, "192.0.2.1", 24);
+	rq = via("10.0.0.0", 8, "192.0.2.254");
+	assert_int_equal(rt_add(vnet, &rq), 0);
+	rq = via("10.1.0.0", 16, "192.0.2.254");
+	rq.rq_mtu = 1280;
+	assert_int_equal(rt_add(vnet, &rq), 0);
+	rq = (struct rt_req){ .rq_dst = ip4("10.2.0.0"), .rq_plen = 16,
+	    .rq_flags = RTF_BLACKHOLE | RTF_STATIC, .rq_ifp = p0 };
+	assert_int_equal(rt_add(vnet, &rq), 0);
+	rq = (struct rt_req){ .rq_dst = ip4("10.3.0.0"), .rq_plen = 16,
+	    .rq_flags = RTF_STATIC, .rq_ifp = vnet->v_loif };
+	assert_int_equal(rt_add(vnet, &rq), 0);
+	assert_int_equal(lookup("10.0.0.1")->nh_pass, 1500);
+	assert_int_equal(lookup("192.0.2.9")->nh_pass, 1500);
+	for (uint32_t mtu = 1200; mtu <= 9000; mtu += 7800) {
+		assert_int_equal(if_setmtu(p0, mtu), 0);
+		assert_int_equal(lookup("10.0.0.1")->nh_pass, mtu);
+		assert_int_equal(lookup("192.0.2.9")->nh_pass, mtu);
+		assert_int_equal(lookup("10.1.0.1")->nh_pass, 1280);
+		assert_int_equal(lookup("10.2.0.1")->nh_pass, 0);
+		assert_int_equal(lookup("10.3.0.1")->nh_pass, 0);
+		assert_int_equal(lookup("192.0.2.1")->nh_pass, 0);
+	}
+}
+
 static void
 test_kinds(void **state)
 {
@@ -593,6 +627,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_requests, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(test_kinds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pass, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_addresses, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(test_updown, setup, teardown),

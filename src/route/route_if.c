@@ -395,8 +395,10 @@ route_if_event(void *arg, struct ifnet *ifp, enum if_event ev,
 	case IF_EVENT_ADDR_DEL:
 		route_if_addr_del(rib, ifp, ifa);
 		break;
-	case IF_EVENT_DEPARTED:
 	case IF_EVENT_MTU:
+		nhop_mtu_changed(rib, ifp);
+		break;
+	case IF_EVENT_DEPARTED:
 	case IF_EVENT_RENAME:
 		break;
 	}

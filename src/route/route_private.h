@@ -41,6 +41,7 @@ struct nhop_spec {
 int	nhop_get(struct rib *rib, const struct nhop_spec *ns,
 	    struct nhop **nhp);
 void	nhop_rele(struct nhop *nh);
+void	nhop_mtu_changed(struct rib *rib, const struct ifnet *ifp);
 
 /* Routes that no check of rt_add() applies to; configuration lock held. */
 int	rib_set(struct rib *rib, struct in_addr dst, int plen,

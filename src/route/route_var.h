@@ -74,6 +74,9 @@ struct nhop {
 	struct ifaddr	*nh_ifa;	/* (c) source address; reference */
 	uint32_t	 nh_index;	/* (c) Nhop# of netstat; never 0 */
 	uint32_t	 nh_rtflags;	/* (c) RTF_* to print */
+	_Atomic uint32_t nh_pass;	/* (a) relaxed; writers hold c: longest
+					   packet that may go this way without
+					   a closer look, bytes; 0: none */
 	/* Second line: control. */
 	_Atomic unsigned int nh_refs;	/* (r) routes using it */
 	struct epoch_context nh_ctx;	/* (o) */
