@@ -173,7 +173,7 @@ ifstat_line(const struct ifstat *is, const struct ifstat_row *ir,
 
 	if (is->is_pps) {
 		(void)snprintf(buf, IFSTAT_LINE, "%15s  %-3s%10.3f p/s"
-		    "      %10.3f p/s      %12.3f p", name, word,
+		    "      %10.3f p/s      %12.0f p", name, word,
 		    ir->ir_prate[dir], ir->ir_ppeak[dir],
 		    (double)ir->ir_packets[dir]);
 		return;

@@ -142,21 +142,20 @@ systat_snapshot(struct systat *sy)
 static void
 systat_draw_load(void)
 {
+	static const char scale[] = "/0   /1   /2   /3   /4   /5   /6   /7"
+	    "   /8   /9   /10";
+	char bar[51] = "";
 	double load = 0;
-	int i, n;
+	int n;
 
 	(void)getloadavg(&load, 1);
-	move(0, 20);
-	for (i = 0; i <= 10; i++)
-		printw("%-5s", (const char *[]){ "/0", "/1", "/2", "/3", "/4",
-		    "/5", "/6", "/7", "/8", "/9", "/10" }[i]);
-	mvaddstr(1, 5, "Load Average");
+	mvaddnstr(0, 20, scale, COLS - 20);
+	mvaddnstr(1, 5, "Load Average", COLS - 5);
 	n = (int)lround(load * 5);
-	move(1, 20);
-	for (i = 0; i < n && i < 50; i++)
-		addch('|');
-	if (n > 50)
-		printw(">%.1f", load);
+	memset(bar, '|', (size_t)(n < 50 ? n : 50));
+	mvaddnstr(1, 20, bar, COLS - 20);
+	if (n > 50 && COLS > 76)
+		mvprintw(1, 70, ">%.1f", load);
 }
 
 static void
@@ -308,9 +307,11 @@ static int
 systat_loop(struct systat *sy, struct ctl_error *ce)
 {
 	struct pollfd pfd = { .fd = STDIN_FILENO, .events = POLLIN };
-	double next = 0, left;
+	double next, left;
 	int c, error;
 
+	/* Rates need a second sample; do not let a long interval delay it. */
+	next = systat_now() + (sy->sy_interval < 1 ? sy->sy_interval : 1);
 	while (!sy->sy_quit && systat_signal == 0) {
 		left = next - systat_now();
 		if (!sy->sy_stopped && left <= 0) {
