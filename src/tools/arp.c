@@ -71,8 +71,9 @@ arp_row(struct tool_ctx *tc, const struct arp_opts *ao, const json_t *e)
 static json_t *
 arp_args(const char *addr, const char *ifname)
 {
-	json_t *args = json_object();
+	json_t *args;
 
+	args = json_object();
 	if (addr != NULL)
 		(void)json_object_set_new(args, "addr", json_string(addr));
 	if (ifname != NULL)
@@ -346,6 +347,7 @@ const struct tool tool_arp = {
 	    "-S hostname ether_addr [temp] [reject | blackhole] "
 	    "[pub [only]]\n"
 	    "-f filename",
+	.tl_manual = "netepoch-arp(8)",
 	.tl_descr = "show and change the IPv4 neighbours",
 	.tl_fn = arp_main,
 };

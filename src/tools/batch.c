@@ -104,6 +104,7 @@ batch_main(struct tool_ctx *tc, int argc, char **argv)
 const struct tool tool_batch_tool = {
 	.tl_name = "batch",
 	.tl_synopsis = "[-M machine] [file]",
+	.tl_manual = "netepoch(1)",
 	.tl_descr = "run the lines of a file, stop at the first that fails",
 	.tl_fn = batch_main,
 };

@@ -159,8 +159,9 @@ ifc_metric(struct ifc *ic, const struct ifc_word *iw, const char *arg)
 static int
 ifc_descr(struct ifc *ic, const struct ifc_word *iw, const char *arg)
 {
-	json_t *text = json_string(arg != NULL ? arg : "");
+	json_t *text;
 
+	text = json_string(arg != NULL ? arg : "");
 	if (text == NULL)
 		return (tool_fail(ic->ic_tc, 1,
 		    "description: expected UTF-8 text"));
@@ -474,7 +475,6 @@ ifc_create(struct ifc *ic, char **argv)
 {
 	struct ctl_error ce;
 	json_t *args, *res;
-	int status;
 
 	args = json_pack("{s:s}", "name", ic->ic_name);
 	if (ifc_is_spec(ic, argv[0]))
@@ -491,8 +491,7 @@ ifc_create(struct ifc *ic, char **argv)
 		ic->ic_printname = true;
 	}
 	json_decref(res);
-	status = ifc_commands(ic, argv);
-	return (status);
+	return (ifc_commands(ic, argv));
 }
 
 /* ---- Showing ---- */
@@ -637,8 +636,9 @@ static int
 ifc_run(struct tool_ctx *tc, struct ifc_show *is, bool all, bool cloners,
     const char *group, char **argv)
 {
-	const char *format = getenv("IFCONFIG_FORMAT");
+	const char *format;
 
+	format = getenv("IFCONFIG_FORMAT");
 	if (format != NULL && !ifc_format(is, format))
 		return (tool_fail(tc, 1, "unknown format '%s'", format));
 	if ((is->is_list && (all || is->is_caps)) ||
@@ -724,6 +724,7 @@ const struct tool tool_ifconfig = {
 	    "-l [-du] [-g group] [-G group] [family]\n"
 	    "-C\n"
 	    "-g group",
+	.tl_manual = "netepoch-ifconfig(8)",
 	.tl_descr = "show, create, change and destroy interfaces",
 	.tl_fn = ifconfig_main,
 };

@@ -23,9 +23,10 @@
 static void
 kld_name(const char *arg, char name[KLD_NAME])
 {
-	const char *base = strrchr(arg, '/');
+	const char *base;
 	size_t len;
 
+	base = strrchr(arg, '/');
 	base = base != NULL ? base + 1 : arg;
 	(void)snprintf(name, KLD_NAME, "%s", base);
 	len = strlen(name);
@@ -91,8 +92,9 @@ static int
 kldstat_one(struct tool_ctx *tc, const struct kldstat *ks, const json_t *mods)
 {
 	const char *name = ks->ks_mod != NULL ? ks->ks_mod : ks->ks_file;
-	const json_t *mod = kld_find(mods, name, ks->ks_id);
+	const json_t *mod;
 
+	mod = kld_find(mods, name, ks->ks_id);
 	if (mod == NULL && ks->ks_quiet)
 		return (1);
 	if (mod == NULL && name == NULL)
@@ -306,6 +308,7 @@ kldunload_main(struct tool_ctx *tc, int argc, char **argv)
 const struct tool tool_kldstat = {
 	.tl_name = "kldstat",
 	.tl_synopsis = "[-hqv] [-i id] [-n file]\n[-q] [-m module]",
+	.tl_manual = "netepoch-kldstat(8)",
 	.tl_descr = "show the modules of a machine",
 	.tl_fn = kldstat_main,
 };
@@ -313,6 +316,7 @@ const struct tool tool_kldstat = {
 const struct tool tool_kldload = {
 	.tl_name = "kldload",
 	.tl_synopsis = "[-nqv] file ...",
+	.tl_manual = "netepoch-kldstat(8)",
 	.tl_descr = "load modules",
 	.tl_fn = kldload_main,
 };
@@ -320,6 +324,7 @@ const struct tool tool_kldload = {
 const struct tool tool_kldunload = {
 	.tl_name = "kldunload",
 	.tl_synopsis = "[-fv] [-n] name ...\n[-fv] -i id ...",
+	.tl_manual = "netepoch-kldstat(8)",
 	.tl_descr = "unload modules",
 	.tl_fn = kldunload_main,
 };

@@ -50,7 +50,7 @@ help_main(struct tool_ctx *tc, int argc, char **argv)
 			if (line[n] == '\0')
 				break;
 		}
-		out_text(tc->tc_o, "Manual: man netepoch-%s\n", tl->tl_name);
+		out_text(tc->tc_o, "Manual: %s\n", tl->tl_manual);
 		return (0);
 	}
 	out_text(tc->tc_o, "usage: netepoch [-M machine] tool [argument ...]"
@@ -226,9 +226,11 @@ shell_bashrc(const char *path)
 static _Noreturn void
 shell_exec(const char *dir, const char *machine, char **argv)
 {
-	const char *shell = getenv("SHELL"), *path = getenv("PATH"), *base;
 	char newpath[2 * PATH_MAX], rc[PATH_MAX], prompt[64];
+	const char *shell, *path, *base;
 
+	shell = getenv("SHELL");
+	path = getenv("PATH");
 	if (shell == NULL || *shell == '\0')
 		shell = "/bin/sh";
 	base = strrchr(shell, '/');
@@ -285,7 +287,7 @@ shell_run(struct tool_ctx *tc, const char *dir, const char *machine,
 static int
 shell_main(struct tool_ctx *tc, int argc, char **argv)
 {
-	const char *tmp = getenv("TMPDIR");
+	const char *tmp;
 	char dir[SHELL_DIR], machine[CTL_NAME_MAX];
 	int c, error, status;
 	json_t *res;
@@ -301,6 +303,7 @@ shell_main(struct tool_ctx *tc, int argc, char **argv)
 		return (status);
 	(void)snprintf(machine, sizeof(machine), "%s", js_str(res, "name"));
 	json_decref(res);
+	tmp = getenv("TMPDIR");
 	if (tmp == NULL || *tmp != '/' || strlen(tmp) > SHELL_DIR / 2)
 		tmp = "/tmp";
 	(void)snprintf(dir, sizeof(dir), "%s/netepoch-shell-XXXXXX", tmp);
@@ -319,6 +322,7 @@ shell_main(struct tool_ctx *tc, int argc, char **argv)
 const struct tool tool_help = {
 	.tl_name = "help",
 	.tl_synopsis = "[tool]",
+	.tl_manual = "netepoch(1)",
 	.tl_descr = "this list, or a tool's arguments",
 	.tl_fn = help_main,
 };
@@ -326,6 +330,7 @@ const struct tool tool_help = {
 const struct tool tool_list = {
 	.tl_name = "list",
 	.tl_synopsis = "[-j]",
+	.tl_manual = "netepoch(1)",
 	.tl_descr = "list the machines that run",
 	.tl_fn = list_main,
 };
@@ -333,6 +338,7 @@ const struct tool tool_list = {
 const struct tool tool_shell = {
 	.tl_name = "shell",
 	.tl_synopsis = "[machine [command ...]]",
+	.tl_manual = "netepoch(1)",
 	.tl_descr = "a shell with the tools on its PATH, for one machine",
 	.tl_fn = shell_main,
 };

@@ -250,6 +250,7 @@ const struct tool tool_netstat = {
 	    "-w wait [-I interface] [-dh] [-q howmany]\n"
 	    "-r [-nW] [-f family] [-F fibnum]\n"
 	    "-s [-s] [-p protocol] [-I interface] [-z]",
+	.tl_manual = "netepoch-netstat(1)",
 	.tl_descr = "show interfaces, routes and what was counted",
 	.tl_fn = netstat_main,
 };

@@ -27,14 +27,14 @@ setup(void **state)
 #define	COUNTERS "{\"ipackets\":1000,\"ibytes\":60000,\"ierrors\":1,"	\
 	"\"idrops\":2,\"opackets\":900,\"obytes\":54000,\"oerrors\":3,"	\
 	"\"odrops\":4,\"collisions\":0}"
-#define	EM0	"{\"name\":\"em0\",\"index\":3,\"flags\":34883,"		\
+#define	EM0	"{\"name\":\"em0\",\"index\":3,\"flags\":34883," \
 	"\"mtu\":1500,\"ether\":\"02:00:00:00:00:01\",\"addrs\":["	\
 	"{\"family\":\"inet\",\"addr\":\"192.0.2.1\",\"plen\":24}],"	\
 	"\"counters\":" COUNTERS "}"
 #define	EP0	"{\"name\":\"epair0a\",\"index\":4,\"flags\":34882,"	\
 	"\"mtu\":1500,\"ether\":\"02:00:00:00:00:02\",\"addrs\":[],"	\
 	"\"counters\":{}}"
-#define	LO0	"{\"name\":\"lo0\",\"index\":1,\"flags\":32841,"		\
+#define	LO0	"{\"name\":\"lo0\",\"index\":1,\"flags\":32841," \
 	"\"mtu\":16384,\"ether\":\"\",\"addrs\":[],\"counters\":{}}"
 #define	IFS(x)	"{\"interfaces\":[" x "]}"
 
@@ -115,7 +115,7 @@ test_watch(void **state)
 
 #define	ROUTES	"{\"routes\":["						\
 	"{\"dst\":\"0.0.0.0\",\"plen\":0,\"gateway\":\"192.0.2.254\","	\
-	"\"interface\":\"em0\",\"flags\":2051,\"nhop\":3,\"mtu\":1500},"	\
+	"\"interface\":\"em0\",\"flags\":2051,\"nhop\":3,\"mtu\":1500}," \
 	"{\"dst\":\"192.0.2.0\",\"plen\":24,\"gateway\":\"link#3\","	\
 	"\"interface\":\"em0\",\"flags\":1,\"nhop\":1,\"mtu\":1500},"	\
 	"{\"dst\":\"192.0.2.1\",\"plen\":32,\"gateway\":\"link#3\","	\
@@ -161,7 +161,7 @@ test_route_flags(void **state)
 }
 
 #define	STATS	"{\"protocols\":{\"ip\":["				\
-	"{\"name\":\"forward\",\"value\":1,\"text\":\"packets forwarded\"},"	\
+	"{\"name\":\"forward\",\"value\":1,\"text\":\"packets forwarded\"}," \
 	"{\"name\":\"other\",\"value\":4,\"text\":\"packets eaten\"},"	\
 	"{\"name\":\"total\",\"value\":7,"				\
 	"\"text\":\"total packets received\"},"				\
@@ -169,9 +169,9 @@ test_route_flags(void **state)
 	"\"text\":\"packets fast forwarded\"},"				\
 	"{\"name\":\"badsum\",\"value\":1,"				\
 	"\"text\":\"bad header checksums\"},"				\
-	"{\"name\":\"opts\",\"value\":0,\"text\":\"with bad options\"}],"	\
+	"{\"name\":\"opts\",\"value\":0,\"text\":\"with bad options\"}]," \
 	"\"arp\":[{\"name\":\"timeouts\",\"value\":1,"			\
-	"\"text\":\"ARP entrys timed out\"},{\"name\":\"rx\",\"value\":1,"	\
+	"\"text\":\"ARP entrys timed out\"},{\"name\":\"rx\",\"value\":1," \
 	"\"text\":\"ARP replies received\"}]}}"
 
 static void

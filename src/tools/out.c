@@ -208,8 +208,9 @@ out_bits(char *buf, size_t len, uint64_t val, const struct out_name *names)
 json_t *
 out_bits_json(uint64_t val, const struct out_name *names)
 {
-	json_t *list = json_array();
+	json_t *list;
 
+	list = json_array();
 	for (; names->on_name != NULL; names++)
 		if ((val & names->on_bit) != 0)
 			(void)json_array_append_new(list,
@@ -263,8 +264,9 @@ js_get(const json_t *obj, const char *key)
 const char *
 js_str(const json_t *obj, const char *key)
 {
-	const char *s = json_string_value(json_object_get(obj, key));
+	const char *s;
 
+	s = json_string_value(json_object_get(obj, key));
 	return (s != NULL ? s : "");
 }
 
@@ -283,7 +285,8 @@ js_bool(const json_t *obj, const char *key)
 bool
 js_has(const json_t *obj, const char *key)
 {
-	const json_t *val = json_object_get(obj, key);
+	const json_t *val;
 
+	val = json_object_get(obj, key);
 	return (val != NULL && !json_is_null(val));
 }

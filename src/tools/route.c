@@ -638,6 +638,7 @@ route_main(struct tool_ctx *tc, int argc, char **argv)
 const struct tool tool_route = {
 	.tl_name = "route",
 	.tl_synopsis = "[-4dnqtv] command [[modifiers] args]",
+	.tl_manual = "netepoch-route(8)",
 	.tl_descr = "change routes, or show the one to an address",
 	.tl_fn = route_main,
 };

@@ -64,8 +64,9 @@ sysctl_isnumber(const json_t *oid, const char **text)
 static void
 sysctl_value(const json_t *oid, char *buf, size_t len)
 {
-	const json_t *val = js_get(oid, "value");
+	const json_t *val;
 
+	val = js_get(oid, "value");
 	if (json_is_integer(val))
 		(void)snprintf(buf, len, "%jd",
 		    (intmax_t)json_integer_value(val));
@@ -194,11 +195,13 @@ static int
 sysctl_check(struct tool_ctx *tc, const char *name, const char *value,
     const json_t *oids)
 {
-	const json_t *oid = json_array_get(oids, 0);
+	const json_t *oid;
 	const char *type;
 	char *end;
 
-	if (json_array_size(oids) != 1 || strcmp(js_str(oid, "name"), name) != 0)
+	oid = json_array_get(oids, 0);
+	if (json_array_size(oids) != 1 ||
+	    strcmp(js_str(oid, "name"), name) != 0)
 		return (tool_fail(tc, 1, "oid '%s' isn't a leaf node", name));
 	if (!js_bool(oid, "writable") && js_bool(oid, "tunable")) {
 		tool_warn(tc, "oid '%s' is a read only tunable", name);
@@ -367,6 +370,7 @@ const struct tool tool_sysctl = {
 	.tl_name = "sysctl",
 	.tl_synopsis = "[-dehiNnoqTtWx] name[=value] ...\n"
 	    "[-dehNnoqTtWx] -a",
+	.tl_manual = "netepoch-sysctl(8)",
 	.tl_descr = "show and set tunables and counters",
 	.tl_fn = sysctl_main,
 };

@@ -28,7 +28,7 @@ setup(void **state)
 	"\"type\":\"int\",\"descr\":\"handler runs per section\","	\
 	"\"writable\":true,\"tunable\":false}"
 #define	CALLS	"{\"name\":\"kern.epoch.stats.epoch_calls\","		\
-	"\"value\":\"1234567\",\"type\":\"u64\",\"descr\":\"callbacks\","	\
+	"\"value\":\"1234567\",\"type\":\"u64\",\"descr\":\"callbacks\"," \
 	"\"writable\":false,\"tunable\":false}"
 #define	QLEN	"{\"name\":\"net.link.ifqmaxlen\",\"value\":\"50\","	\
 	"\"type\":\"int\",\"descr\":\"queue length\","			\

@@ -406,6 +406,7 @@ systat_main(struct tool_ctx *tc, int argc, char **argv)
 const struct tool tool_systat = {
 	.tl_name = "systat",
 	.tl_synopsis = "[-ifstat] [interval]",
+	.tl_manual = "netepoch-systat(1)",
 	.tl_descr = "watch the traffic of the interfaces",
 	.tl_fn = systat_main,
 };

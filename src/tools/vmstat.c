@@ -51,12 +51,13 @@ static void
 vmstat_table(struct tool_ctx *tc, const struct vmstat_opts *vo,
     const json_t *res, const json_t *old)
 {
-	const json_t *ev, *events = js_get(res, "events");
+	const json_t *ev, *events;
 	uint64_t ns, total, rate, sum = 0, sumrate = 0;
 	struct out *o = tc->tc_o;
 	int w = 9;
 	size_t i;
 
+	events = js_get(res, "events");
 	ns = (uint64_t)(js_int(res, "uptime_ns") - js_int(old, "uptime_ns"));
 	json_array_foreach(events, i, ev)
 		if ((vo->vo_all || js_int(ev, "total") != 0) &&
@@ -163,6 +164,7 @@ vmstat_main(struct tool_ctx *tc, int argc, char **argv)
 const struct tool tool_vmstat = {
 	.tl_name = "vmstat",
 	.tl_synopsis = "-i [-a] [-c count] [-w wait]",
+	.tl_manual = "netepoch-vmstat(8)",
 	.tl_descr = "show the interrupts of a machine and their rates",
 	.tl_fn = vmstat_main,
 };
