@@ -71,13 +71,34 @@ netstat_route(struct out *o, const struct netstat *ns, const json_t *rt)
 	out_close(o);
 }
 
+/* The rest of the table, page by page; res is the first and is consumed. */
+static int
+netstat_route_pages(struct tool_ctx *tc, const struct netstat *ns,
+    json_t *res)
+{
+	const json_t *rt;
+	json_t *args;
+	size_t i;
+	int status;
+
+	for (;;) {
+		json_array_foreach(js_get(res, "routes"), i, rt)
+			netstat_route(tc->tc_o, ns, rt);
+		args = js_has(res, "next") ? json_pack("{s:s}", "from",
+		    js_str(res, "next")) : NULL;
+		json_decref(res);
+		if (args == NULL)
+			return (0);
+		if ((status = tool_do(tc, "route.list", args, &res)) != 0)
+			return (status);
+	}
+}
+
 int
 netstat_routes(struct tool_ctx *tc, const struct netstat *ns)
 {
 	struct out *o = tc->tc_o;
-	const json_t *rt;
 	json_t *res;
-	size_t i;
 	int status;
 
 	if ((status = tool_do(tc, "route.list", NULL, &res)) != 0)
@@ -96,16 +117,15 @@ netstat_routes(struct tool_ctx *tc, const struct netstat *ns)
 		out_text(o, "%*s %6s\n", ns->ns_wide ? 10 : 8, "Netif",
 		    "Expire");
 		out_list(o, "rt-entry");
-		json_array_foreach(js_get(res, "routes"), i, rt)
-			netstat_route(o, ns, rt);
+		status = netstat_route_pages(tc, ns, res);
 		out_close(o);
 		out_close(o);
-	}
+	} else
+		json_decref(res);
 	out_close(o);
 	out_close(o);
 	out_close(o);
-	json_decref(res);
-	return (0);
+	return (status);
 }
 
 /* ---- Options ---- */

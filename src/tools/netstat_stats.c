@@ -76,6 +76,7 @@ static const struct {
 	{ "errors",	"error" },
 	{ "redirects",	"redirect" },
 	{ "messages",	"message" },
+	{ "segments",	"segment" },
 	{ "entrys",	"entry" },
 	{ "IPs",	"IP" },
 };
@@ -241,6 +242,9 @@ netstat_stats(struct tool_ctx *tc, const struct netstat *ns)
 	    strcmp(ns->ns_proto, NETSTAT_DROP) == 0;
 	int status = 0;
 
+	if (drop && ns->ns_zero)
+		return (tool_fail(tc, EX_USAGE, "-z: drops are cleared with "
+		    "their protocols"));
 	out_open(tc->tc_o, "statistics");
 	if (!drop)
 		status = netstat_protocols(tc, ns);

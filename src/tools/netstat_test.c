@@ -146,6 +146,28 @@ test_routes(void **state)
 	    "");
 }
 
+/* A table that does not fit one reply comes in pages. */
+static void
+test_route_pages(void **state)
+{
+	const struct fake_run *fr;
+
+	fake_reply("route.list", "{\"next\":\"192.0.2.0/24\",\"routes\":["
+	    "{\"dst\":\"10.0.0.0\",\"plen\":8,\"gateway\":\"link#3\","
+	    "\"interface\":\"em0\",\"flags\":1}]}");
+	fake_then("route.list", ROUTES);
+	fr = fake_run("netstat -rn");
+	assert_string_equal(fr->fr_out,
+	    "Routing tables\n\nInternet:\n"
+	    "Destination        Gateway            Flags     Netif Expire\n"
+	    "10.0.0.0/8         link#3             U           em0\n"
+	    "default            192.0.2.254        UGS         em0\n"
+	    "192.0.2.0/24       link#3             U           em0\n"
+	    "192.0.2.1          link#3             UHS         lo0\n");
+	assert_string_equal(fr->fr_calls, "route.list {}\n"
+	    "route.list {\"from\":\"192.0.2.0/24\"}\n");
+}
+
 static void
 test_route_flags(void **state)
 {
@@ -190,7 +212,9 @@ test_stats(void **state)
 	    "", NULL);
 	assert_string_equal(fake_run("netstat -sz -p ip")->fr_calls,
 	    "stats.get {\"proto\":\"ip\"}\nstats.zero {\"proto\":\"ip\"}\n");
-	fake_fail("stats.get", ENOENT, "proto", "no such protocol");
+	fake_check("netstat -sz -p drop", 64, "", "netstat: -z: drops are "
+	    "cleared with their protocols\n", "");
+	fake_fail("stats.get", EPROTONOSUPPORT, "proto", "no such protocol");
 	fake_check("netstat -p ipx", 1, "", "netstat: ipx: unknown or "
 	    "uninstrumented protocol\n", NULL);
 }
@@ -228,6 +252,7 @@ main(void)
 		cmocka_unit_test_setup(test_watch, setup),
 		cmocka_unit_test_setup(test_routes, setup),
 		cmocka_unit_test_setup(test_route_flags, setup),
+		cmocka_unit_test_setup(test_route_pages, setup),
 		cmocka_unit_test_setup(test_stats, setup),
 		cmocka_unit_test_setup(test_drops, setup),
 	};

@@ -564,6 +564,9 @@ route_flush(struct tool_ctx *tc, struct route_req *rr)
 		    "fib", 0));
 	}
 	out_close(tc->tc_o);
+	if (js_int(res, "count") > (json_int_t)i && !rr->rr_quiet)
+		out_text(tc->tc_o, "and %jd more   done\n",
+		    (intmax_t)(js_int(res, "count") - (json_int_t)i));
 	json_decref(res);
 	return (0);
 }

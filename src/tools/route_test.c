@@ -162,6 +162,11 @@ test_flush(void **state)
 	    "default              192.0.2.1            -fib 0   done\n"
 	    "10.0.0.0/8           192.0.2.1            -fib 0   done\n", "",
 	    "route.flush {}\n");
+	fake_reply("route.flush", "{\"count\":10000,\"routes\":[{\"dst\":"
+	    "\"10.0.0.1\",\"plen\":32,\"gateway\":\"192.0.2.1\"}]}");
+	fake_check("route flush", 0,
+	    "10.0.0.1             192.0.2.1            -fib 0   done\n"
+	    "and 9999 more   done\n", "", NULL);
 	fake_check("route -q flush -inet", 0, "", "", "route.flush {}\n");
 }
 

@@ -42,6 +42,7 @@ enum fake_cmd {
 static struct {
 	const char	*fa_name;
 	const char	*fa_reply;	/* JSON, or NULL */
+	const char	*fa_then;	/* JSON after that, or NULL */
 	int		 fa_error;
 	const char	*fa_field;
 	const char	*fa_text;
@@ -51,7 +52,10 @@ static struct {
 #undef X
 };
 
-static FILE *fake_calls;
+static FILE *fake_calls;		/* NULL: nobody asks for them */
+static struct ctl_server *fake_server;
+static char fake_name[CTL_NAME_MAX];
+static int fake_lock = -1;
 
 static int
 fake_handle(enum fake_cmd cmd, struct ctl_req *cr)
@@ -60,8 +64,9 @@ fake_handle(enum fake_cmd cmd, struct ctl_req *cr)
 	char *args;
 
 	args = json_dumps(cr->cr_args, JSON_SORT_KEYS | JSON_COMPACT);
-	(void)fprintf(fake_calls, "%s %s\n", fake_cmds[cmd].fa_name,
-	    args != NULL ? args : "{}");
+	if (fake_calls != NULL)
+		(void)fprintf(fake_calls, "%s %s\n", fake_cmds[cmd].fa_name,
+		    args != NULL ? args : "{}");
 	free(args);
 	if (fake_cmds[cmd].fa_error != 0)
 		return (ctl_fail(cr, fake_cmds[cmd].fa_error,
@@ -73,6 +78,8 @@ fake_handle(enum fake_cmd cmd, struct ctl_req *cr)
 		abort();		/* the test's own JSON is wrong */
 	(void)json_object_update(cr->cr_result, reply);
 	json_decref(reply);
+	if (fake_cmds[cmd].fa_then != NULL)
+		fake_cmds[cmd].fa_reply = fake_cmds[cmd].fa_then;
 	return (0);
 }
 
@@ -98,6 +105,7 @@ fake_reset(void)
 
 	for (i = 0; i < FAKE_COUNT; i++) {
 		fake_cmds[i].fa_reply = NULL;
+		fake_cmds[i].fa_then = NULL;
 		fake_cmds[i].fa_error = 0;
 	}
 }
@@ -123,6 +131,12 @@ fake_reply(const char *cmd, const char *text)
 }
 
 void
+fake_then(const char *cmd, const char *text)
+{
+	fake_cmds[fake_find(cmd)].fa_then = text;
+}
+
+void
 fake_fail(const char *cmd, int error, const char *field, const char *text)
 {
 	int i = fake_find(cmd);
@@ -132,52 +146,122 @@ fake_fail(const char *cmd, int error, const char *field, const char *text)
 	fake_cmds[i].fa_text = text;
 }
 
-/* Run argv, or with argc 0 the lines of text called name. */
-static const struct fake_run *
-fake_do(int argc, char **argv, const char *name, const char *text)
+/* The streams of a run. */
+struct fake_io {
+	FILE	*fi_out;
+	FILE	*fi_err;
+};
+
+static struct fake_run *
+fake_begin(struct fake_io *fi)
 {
 	static struct fake_run fr;
-	struct ctl_client *cl;
-	FILE *out, *err, *in;
 
 	memset(&fr, 0, sizeof(fr));
-	out = fmemopen(fr.fr_out, sizeof(fr.fr_out), "w");
-	err = fmemopen(fr.fr_err, sizeof(fr.fr_err), "w");
+	fi->fi_out = fmemopen(fr.fr_out, sizeof(fr.fr_out), "w");
+	fi->fi_err = fmemopen(fr.fr_err, sizeof(fr.fr_err), "w");
 	fake_calls = fmemopen(fr.fr_calls, sizeof(fr.fr_calls), "w");
-	cl = ctl_connect_local(fake_table, FAKE_COUNT, NULL);
-	if (out == NULL || err == NULL || fake_calls == NULL || cl == NULL)
+	if (fi->fi_out == NULL || fi->fi_err == NULL || fake_calls == NULL)
 		abort();
-	if (argc > 0)
-		fr.fr_status = tool_run_to(cl, NULL, out, err, argc, argv);
-	else {
-		in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
-		if (in == NULL)
-			abort();
-		fr.fr_status = tool_batch(cl, in, name, out, err);
-		(void)fclose(in);
-	}
-	ctl_close(cl);
-	(void)fclose(out);
-	(void)fclose(err);
-	(void)fclose(fake_calls);
 	return (&fr);
 }
 
-const struct fake_run *
-fake_run(const char *line)
+static void
+fake_end(struct fake_io *fi)
+{
+	(void)fclose(fi->fi_out);
+	(void)fclose(fi->fi_err);
+	(void)fclose(fake_calls);
+	fake_calls = NULL;
+}
+
+static struct ctl_client *
+fake_connect(void)
+{
+	struct ctl_client *cl;
+
+	if ((cl = ctl_connect_local(fake_table, FAKE_COUNT, NULL)) == NULL)
+		abort();
+	return (cl);
+}
+
+/* cl NULL: the tool connects, to machine. */
+static const struct fake_run *
+fake_tool(struct ctl_client *cl, const char *machine, const char *line)
 {
 	char buf[1024], *argv[WORDS_MAX + 1];
+	struct fake_run *fr;
+	struct fake_io fi;
 	const char *why;
 	int argc;
 
 	(void)snprintf(buf, sizeof(buf), "%s", line);
 	if ((argc = words_split(buf, argv, &why)) <= 0)
 		abort();
-	return (fake_do(argc, argv, NULL, NULL));
+	fr = fake_begin(&fi);
+	fr->fr_status = tool_run_to(cl, machine, fi.fi_out, fi.fi_err, argc,
+	    argv);
+	fake_end(&fi);
+	return (fr);
+}
+
+const struct fake_run *
+fake_run(const char *line)
+{
+	const struct fake_run *fr;
+	struct ctl_client *cl;
+
+	cl = fake_connect();
+	fr = fake_tool(cl, NULL, line);
+	ctl_close(cl);
+	return (fr);
+}
+
+const struct fake_run *
+fake_run_on(const char *machine, const char *line)
+{
+	return (fake_tool(NULL, machine, line));
 }
 
 const struct fake_run *
 fake_batch(const char *name, const char *text)
 {
-	return (fake_do(0, NULL, name, text));
+	struct ctl_client *cl;
+	struct fake_run *fr;
+	struct fake_io fi;
+	FILE *in;
+
+	if ((in = fmemopen((void *)(uintptr_t)text, strlen(text),
+	    "r")) == NULL)
+		abort();
+	cl = fake_connect();
+	fr = fake_begin(&fi);
+	fr->fr_status = tool_batch(cl, in, name, fi.fi_out, fi.fi_err);
+	fake_end(&fi);
+	ctl_close(cl);
+	(void)fclose(in);
+	return (fr);
+}
+
+void
+fake_serve(const char *name)
+{
+	char err[256], path[256];
+	int error;
+
+	(void)snprintf(fake_name, sizeof(fake_name), "%s", name);
+	fake_lock = ctl_machine_lock(name, &error, err, sizeof(err));
+	if (fake_lock == -1 || ctl_socket_path(name, path,
+	    sizeof(path)) != 0 || ctl_server_start(path, fake_table,
+	    FAKE_COUNT, NULL, &fake_server, err, sizeof(err)) != 0) {
+		(void)fprintf(stderr, "%s\n", err);
+		abort();
+	}
+}
+
+void
+fake_stop(void)
+{
+	ctl_server_stop(fake_server);
+	ctl_machine_unlock(fake_name, fake_lock);
 }

@@ -25,6 +25,8 @@ struct fake_run {
 void	fake_reset(void);
 /* What cmd answers from now on; text is JSON.  Nothing said: {}. */
 void	fake_reply(const char *cmd, const char *text);
+/* What it answers from the second call on. */
+void	fake_then(const char *cmd, const char *text);
 /* cmd fails. */
 void	fake_fail(const char *cmd, int error, const char *field,
 	    const char *text);
@@ -32,6 +34,14 @@ void	fake_fail(const char *cmd, int error, const char *field,
 const struct fake_run *fake_run(const char *line);
 /* Run the lines of text as a file called name. */
 const struct fake_run *fake_batch(const char *name, const char *text);
+
+/*
+ * Serve on the socket of a machine called name, below $NETEPOCH_RUNDIR, and
+ * stop it.  fake_run_on() then connects as a tool does (machine: -M, NULL).
+ */
+void	fake_serve(const char *name);
+void	fake_stop(void);
+const struct fake_run *fake_run_on(const char *machine, const char *line);
 
 /* Run line and compare everything; calls NULL: not looked at. */
 #define	fake_check(line, status, out, err, calls) do {			\
