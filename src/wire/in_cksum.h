@@ -120,13 +120,24 @@ in_cksum_update32(uint16_t cksum, uint32_t old, uint32_t new)
 /*
  * Take one off the time to live and mend the header checksum.  The caller has
  * seen that ip_ttl is at least 1.  The word that holds the field falls by
- * 0x0100, so ~old + new of RFC 1624's equation 3 is 0xfeff for every header.
+ * 0x0100, so ~old + new of RFC 1624's equation 3 is 0xfeff for every header,
+ * and the checksum rises by 0x0100, end-around carry included.
+ *
+ * On a little endian CPU time to live and checksum are the ends of one 32-bit
+ * word, and one addition does both: adding 0xffff takes one off the lowest
+ * byte and carries one into the checksum, whose 0x0100 is 1 there.
  */
 static inline void
 ip_ttl_dec(struct ip *ip)
 {
-	uint32_t sum;
+	uint32_t sum, word;
 
+	if (htons(1) != 1) {
+		memcpy(&word, &ip->ip_ttl, sizeof(word));
+		word += 0xffff + (uint32_t)(word >= 0xfffe0000) * 0x10000;
+		memcpy(&ip->ip_ttl, &word, sizeof(word));
+		return;
+	}
 	ip->ip_ttl -= IPTTLDEC;
 	sum = (uint32_t)(uint16_t)~ip->ip_sum + htons(0xfeff);
 	ip->ip_sum = in_cksum_finish(sum);
