@@ -202,6 +202,13 @@ ip_stat(struct vnet *vnet, enum ip_stat s)
 }
 
 void
+ip_stat_zero(struct vnet *vnet, enum ip_stat s)
+{
+
+	counter_zero(vnet->v_ip->iv_stats + s);
+}
+
+void
 ip_stats_zero(struct vnet *vnet)
 {
 	unsigned int s;

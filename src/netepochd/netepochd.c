@@ -38,7 +38,7 @@
 #include "tools/tool.h"
 
 #define	DAEMON_CPUS	64		/* as many as a machine takes */
-#define	DAEMON_MIB_MAX	65536		/* of packet memory */
+#define	DAEMON_MIB_MAX	4095		/* of packet memory: offsets are 32 bits */
 #define	DAEMON_ERRLEN	256
 
 struct daemon {
@@ -249,7 +249,10 @@ daemon_file_run(struct daemon *da)
 	ctl_close(cl);
 	(void)fclose(da->da_in);
 	da->da_in = NULL;
-	return (status != 0 ? EX_CONFIG : 0);
+	if (status != 0)
+		return (EX_CONFIG);
+	log_msg(LOG_INFO, "%s: configuration read", da->da_file);
+	return (0);
 }
 
 /* ---- Start and stop ---- */

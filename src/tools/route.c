@@ -332,9 +332,6 @@ route_report(struct tool_ctx *tc, const struct route_req *rr, int error,
 {
 	struct out *o = tc->tc_o;
 
-	if (tc->tc_denied)
-		return (tool_fail(tc, EX_NOPERM, "must be root to alter "
-		    "routing table (%s)", ce->ce_text));
 	if (error == ENOTCONN || error == EPIPE)
 		return (tool_callfail(tc, ce));
 	if (error == ESRCH)

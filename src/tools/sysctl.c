@@ -358,7 +358,7 @@ sysctl_main(struct tool_ctx *tc, int argc, char **argv)
 			i += 2;
 		} else
 			status = sysctl_word(tc, &so, argv[i], NULL);
-		if (status == EX_UNAVAILABLE || status == EX_NOPERM)
+		if (status == EX_UNAVAILABLE)
 			return (status);
 		failed += status != 0;
 	}

@@ -92,7 +92,6 @@ tool_call(struct tool_ctx *tc, const char *cmd, json_t *args,
 		    sizeof(ce->ce_text));
 		if (tc->tc_cl == NULL) {
 			json_decref(args);
-			tc->tc_denied = error == EACCES || error == EPERM;
 			ce->ce_errno = ENOTCONN;
 			return (ENOTCONN);
 		}
@@ -110,14 +109,10 @@ tool_call(struct tool_ctx *tc, const char *cmd, json_t *args,
 int
 tool_callfail(struct tool_ctx *tc, const struct ctl_error *ce)
 {
-	int status = 1;
+	bool gone = ce->ce_errno == ENOTCONN || ce->ce_errno == EPIPE;
 
-	if (tc->tc_denied)
-		status = EX_NOPERM;
-	else if (ce->ce_errno == ENOTCONN || ce->ce_errno == EPIPE)
-		status = EX_UNAVAILABLE;
-	return (tool_fail(tc, status, "%s", ce->ce_text[0] != '\0' ?
-	    ce->ce_text : strerror(ce->ce_errno)));
+	return (tool_fail(tc, gone ? EX_UNAVAILABLE : 1, "%s",
+	    ce->ce_text[0] != '\0' ? ce->ce_text : strerror(ce->ce_errno)));
 }
 
 int

@@ -31,7 +31,6 @@ struct tool_ctx {
 	const struct tool *tc_tool;
 	struct ctl_client *tc_cl;	/* NULL: connect at the first call */
 	bool		 tc_close;	/* tc_cl was made here */
-	bool		 tc_denied;	/* connecting was not permitted */
 	bool		 tc_local;	/* the caller's client: -M refused */
 	const char	*tc_machine;	/* -M, or NULL */
 	FILE		*tc_out;
@@ -93,10 +92,7 @@ int	tool_badopt(struct tool_ctx *tc, int c);
  */
 int	tool_call(struct tool_ctx *tc, const char *cmd, json_t *args,
 	    json_t **result, struct ctl_error *ce);
-/*
- * Print ce's text; 1, or EX_UNAVAILABLE when the daemon is not there,
- * EX_NOPERM when it may not be spoken to.
- */
+/* Print ce's text; 1, or EX_UNAVAILABLE when the daemon is not there. */
 int	tool_callfail(struct tool_ctx *tc, const struct ctl_error *ce);
 /*
  * tool_call() for the simple case: the error is printed and its status
