@@ -20,6 +20,7 @@ from . import report
 
 BAR = 0.85      # x the faster bare probe
 CONFIG = """\
+sysctl net.inet.ip.forwarding=1
 ifconfig in0 create {driver}:r0
 ifconfig out0 create {driver}:r1
 ifconfig in0 inet 10.1.0.254/24 up
@@ -87,8 +88,8 @@ class Bench:
             driver=driver, nets=labmod.NETS, next_ip=labmod.NEXT_IP,
             next_mac=labmod.NEXT_MAC), encoding='ascii')
         return self.ready([self.host.program('src/netepochd/netepochd'),
-                           '-M', self.lab.router, '-c', self.router_cpu,
-                           '-f', path])
+                           '-v', '-M', self.lab.router, '-c', self.router_cpu,
+                           '-f', path], 'is ready')
 
     def linux(self):
         """The kernel forwards; nothing to start."""
