@@ -191,7 +191,7 @@ class Machine:
             if self.process.poll() is not None:
                 raise Failed(f"netepochd ended with "
                              f"{self.process.returncode}: {self.text()}")
-            if config and "configuration read" not in self.text():
+            if " is ready" not in self.text():
                 time.sleep(0.02)
                 continue
             if self.try_tool("sysctl", "-n", "hw.ncpu").returncode == 0:
