@@ -93,27 +93,21 @@ fib4_memory(const struct fib4 *fib)
 const struct nhop *
 fib4_lookup(const struct fib4 *fib, in_addr_t dst)
 {
-	uint32_t idx;
+	const struct nhop *nh;
 
 	NET_EPOCH_ASSERT();
 
-	fib->fib_module->fm_lookup(fib->fib_priv, &dst, &idx, 1);
-	return (atomic_load_explicit(&fib->fib_nhops[idx],
-	    memory_order_acquire));
+	fib->fib_module->fm_lookup(fib->fib_priv, fib->fib_nhops, &dst, &nh,
+	    1);
+	return (nh);
 }
 
 void
 fib4_lookup_burst(const struct fib4 *fib, const in_addr_t *dst,
     const struct nhop **nh, unsigned int n)
 {
-	uint32_t idx[MBUF_BURST];
-	unsigned int i;
-
 	NET_EPOCH_ASSERT();
 	KASSERT(n <= MBUF_BURST, "burst of %u", n);
 
-	fib->fib_module->fm_lookup(fib->fib_priv, dst, idx, n);
-	for (i = 0; i < n; i++)
-		nh[i] = atomic_load_explicit(&fib->fib_nhops[idx[i]],
-		    memory_order_acquire);
+	fib->fib_module->fm_lookup(fib->fib_priv, fib->fib_nhops, dst, nh, n);
 }

@@ -27,6 +27,9 @@
 
 struct nhop;
 
+/* The nexthop of a number; [0] is NULL. */
+typedef _Atomic(struct nhop *) fib4_nhop_slot;
+
 #define	FIB4_NONE	0u		/* the number of "no route" */
 #define	FIB4_MAXNHOPS	(1u << 20)	/* numbers are below it */
 
@@ -51,9 +54,13 @@ struct fib4_module {
 	 */
 	void	(*fm_delete)(void *priv, uint32_t prefix, int plen,
 		    uint32_t cover, int coverlen);
-	/* n addresses in network order to n numbers; inside the epoch. */
-	void	(*fm_lookup)(const void *priv, const in_addr_t *dst,
-		    uint32_t *idx, unsigned int n);
+	/*
+	 * n <= MBUF_BURST addresses in network order to what nhops has at
+	 * their numbers.  Inside the epoch.
+	 */
+	void	(*fm_lookup)(const void *priv,
+		    const fib4_nhop_slot *nhops, const in_addr_t *dst,
+		    const struct nhop **nh, unsigned int n);
 	/* Bytes in use, side tables included. */
 	size_t	(*fm_memory)(const void *priv);
 };
@@ -64,7 +71,7 @@ extern const struct fib4_module fib4_trie;
 struct fib4 {
 	const struct fib4_module *fib_module; /* (c) */
 	void		*fib_priv;	/* (c) the module's */
-	_Atomic(struct nhop *) *fib_nhops; /* (e/c) by number; [0] is NULL */
+	fib4_nhop_slot	*fib_nhops;	/* (e/c) by number */
 	struct arena	 fib_nharena;	/* (c) fib_nhops lies in it */
 };
 

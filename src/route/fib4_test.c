@@ -21,6 +21,7 @@
 #include "route/radix.h"
 
 #define	MAXROUTES	400
+#define	MAXIDX		2000u
 
 /* The list: rt_idx 0 is a free place. */
 struct ref_route {
@@ -70,8 +71,10 @@ random_key(int *plen)
 		key = (uint32_t)test_rand();
 	*plen = (int)(test_rand() % 33);
 	if (test_rand() % 2 == 0)
-		*plen = (int[]){ 0, 8, 15, 16, 17, 23, 24, 25, 31, 32 }
-		    [test_rand() % 10];
+		*plen = (int[]){ 15, 16, 17, 23, 24, 25, 31, 32 }
+		    [test_rand() % 8];
+	if (*plen < 10 && test_rand() % 8 != 0)
+		*plen += 10;		/* a short one is many stores */
 	return (key & radix_mask(*plen));
 }
 
@@ -97,11 +100,22 @@ random_addr(void)
 
 /* ---- Radix ---- */
 
-/* A node's nexthop is only compared here: any address does. */
+/* Nexthops are only compared here, never looked into: any address does. */
 static struct nhop *
 fake_nhop(uint32_t idx)
 {
 	return ((struct nhop *)(uintptr_t)((uintptr_t)idx << 6));
+}
+
+static fib4_nhop_slot nhops[MAXIDX];
+
+static void
+fake_nhops_init(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < MAXIDX; i++)
+		atomic_init(&nhops[i], fake_nhop(i));
 }
 
 static void
@@ -198,20 +212,20 @@ check_fib(void *priv)
 {
 	const struct ref_route *rt;
 	in_addr_t dst[MBUF_BURST];
-	uint32_t idx[MBUF_BURST];
+	const struct nhop *nh[MBUF_BURST + 1];
 	unsigned int i, n;
 
 	n = 1 + (unsigned int)(test_rand() % MBUF_BURST);
 	for (i = 0; i < n; i++)
 		dst[i] = htonl(random_addr());
-	memset(idx, 0xff, sizeof(idx));
-	fib4_trie.fm_lookup(priv, dst, idx, n);
+	nh[n] = fake_nhop(MAXIDX);
+	fib4_trie.fm_lookup(priv, nhops, dst, nh, n);
 	for (i = 0; i < n; i++) {
 		rt = ref_match(ntohl(dst[i]), 32);
-		assert_int_equal(idx[i], rt == NULL ? 0 : rt->rt_idx);
+		assert_ptr_equal(nh[i],
+		    rt == NULL ? NULL : fake_nhop(rt->rt_idx));
 	}
-	if (n < MBUF_BURST)
-		assert_int_equal(idx[n], 0xffffffff);
+	assert_ptr_equal(nh[n], fake_nhop(MAXIDX));
 }
 
 static void
@@ -232,7 +246,7 @@ static void
 fib_step(void *priv)
 {
 	struct ref_route *rt = &ref[test_rand() % MAXROUTES];
-	uint32_t idx = 1 + (uint32_t)(test_rand() % (FIB4_MAXNHOPS - 1));
+	uint32_t idx = 1 + (uint32_t)(test_rand() % (MAXIDX - 1));
 	uint32_t key;
 	int plen;
 
@@ -306,7 +320,8 @@ churn_reader(void *priv)
 {
 	struct epoch_tracker et;
 	in_addr_t dst[MBUF_BURST];
-	uint32_t idx[MBUF_BURST], s;
+	const struct nhop *nh[MBUF_BURST];
+	uint32_t s;
 	uint64_t lookups = 0, seed = (uintptr_t)&et;
 	unsigned int i;
 
@@ -321,12 +336,12 @@ churn_reader(void *priv)
 		for (i = 0; i < MBUF_BURST; i += 8)
 			dst[i] |= htonl(0x80);
 		NET_EPOCH_ENTER(et);
-		fib4_trie.fm_lookup(priv, dst, idx, MBUF_BURST);
+		fib4_trie.fm_lookup(priv, nhops, dst, nh, MBUF_BURST);
 		NET_EPOCH_EXIT(et);
 		for (i = 0; i < MBUF_BURST; i++) {
 			s = (ntohl(dst[i]) >> 14 & 0x3f) + 1;
-			if (idx[i] != s &&
-			    ((i & 7) != 0 || idx[i] != FLAP_IDX + s))
+			if (nh[i] != fake_nhop(s) && ((i & 7) != 0 ||
+			    nh[i] != fake_nhop(FLAP_IDX + s)))
 				atomic_fetch_add(&churn_wrong, 1);
 		}
 		lookups += MBUF_BURST;
@@ -451,5 +466,6 @@ main(void)
 	};
 
 	test_seed();
+	fake_nhops_init();
 	return (cmocka_run_group_tests(tests, NULL, NULL));
 }

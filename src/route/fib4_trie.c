@@ -23,7 +23,7 @@
  * leaf replaces the link, and the block is used again a grace period later.
  *
  * A burst is walked level by level without branches that depend on the data,
- * so that its cache misses overlap: a leaf reads entry 0 and ignores it.
+ * so that its cache misses overlap.
  *
  * Writers: the configuration lock.  Readers: inside the net epoch, any thread.
  * Keys: c = the configuration lock, e = net epoch.
@@ -293,64 +293,83 @@ trie_delete(void *priv, uint32_t prefix, int plen, uint32_t cover,
 /* ---- Lookup ---- */
 
 static inline uint32_t
-trie_lookup1(const struct trie *tr, uint32_t dst)
+trie_entry(const _Atomic uint32_t *entry, uint32_t slot)
+{
+	return (atomic_load_explicit(&entry[slot], memory_order_acquire));
+}
+
+/* All ones for a child, else 0. */
+static inline uint32_t
+trie_mask(uint32_t e)
+{
+	return ((uint32_t)((int32_t)e >> 31));
+}
+
+/* The nexthop of a leaf. */
+static inline const struct nhop *
+trie_nhop(const fib4_nhop_slot *nhops, uint32_t leaf)
+{
+	return (atomic_load_explicit(&nhops[leaf >> TRIE_LENBITS],
+	    memory_order_acquire));
+}
+
+static inline const struct nhop *
+trie_lookup1(const _Atomic uint32_t *entry, const fib4_nhop_slot *nhops,
+    uint32_t dst)
 {
 	uint32_t e;
 
-	e = trie_load(tr, dst >> 16);
+	e = trie_entry(entry, dst >> 16);
 	if ((e & TRIE_CHILD) != 0) {
-		e = trie_load(tr, trie_child(e) + (dst >> 8 & 0xff));
+		e = trie_entry(entry, trie_child(e) + (dst >> 8 & 0xff));
 		if ((e & TRIE_CHILD) != 0)
-			e = trie_load(tr, trie_child(e) + (dst & 0xff));
+			e = trie_entry(entry, trie_child(e) + (dst & 0xff));
 	}
-	return (e >> TRIE_LENBITS);
+	return (trie_nhop(nhops, e));
 }
 
 /*
- * Take the entries of a burst one level down: those that lead to a child are
- * replaced by the child's entry for the address bits at shift, the others stay.
- * Returns the or of all entries.
+ * A burst, level by level.  The first pass finds for each address the entry at
+ * the second level, or the root's own if that is a leaf, by a mask and not by
+ * a branch; the second pass reads it.  What lies deeper (or became a child between
+ * the passes) is rare and looked up by itself.
+ *
+ * The first pass asks for the lines of the second.  Loads of the second pass
+ * alone would not overlap: a load whose address agrees in its low twelve bits
+ * with an earlier store waits for that store, and the stores of this burst
+ * wait for its loads.
  */
-static inline uint32_t
-trie_level(const struct trie *tr, const uint32_t *dst, uint32_t *e,
-    unsigned int n, int shift)
-{
-	uint32_t any = 0, below, mask;
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		mask = (uint32_t)((int32_t)e[i] >> 31);
-		below = trie_load(tr, mask &
-		    (trie_child(e[i]) + (dst[i] >> shift & 0xff)));
-		e[i] = (below & mask) | (e[i] & ~mask);
-		any |= e[i];
-	}
-	return (any);
-}
-
 static void
-trie_lookup(const void *priv, const in_addr_t *dst, uint32_t *idx,
-    unsigned int n)
+trie_lookup(const void *priv, const fib4_nhop_slot *nhops,
+    const in_addr_t *dst, const struct nhop **nh, unsigned int n)
 {
-	const struct trie *tr = priv;
-	uint32_t any = 0, host[MBUF_BURST];
+	const _Atomic uint32_t *entry = ((const struct trie *)priv)->tr_entry;
+	uint32_t any = 0, below, e, key, root, slot[MBUF_BURST];
 	unsigned int i;
 
 	if (n == 1) {
-		idx[0] = trie_lookup1(tr, ntohl(dst[0]));
+		nh[0] = trie_lookup1(entry, nhops, ntohl(dst[0]));
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		host[i] = ntohl(dst[i]);
-		idx[i] = trie_load(tr, host[i] >> 16);
-		any |= idx[i];
+		key = ntohl(dst[i]);
+		root = key >> 16;
+		e = trie_entry(entry, root);
+		below = trie_child(e) + (key >> 8 & 0xff);
+		slot[i] = root ^ ((root ^ below) & trie_mask(e));
+		__builtin_prefetch((const void *)(uintptr_t)&entry[slot[i]]);
 	}
-	if ((any & TRIE_CHILD) != 0)
-		any = trie_level(tr, host, idx, n, 8);
-	if ((any & TRIE_CHILD) != 0)
-		(void)trie_level(tr, host, idx, n, 0);
+	for (i = 0; i < n; i++) {
+		e = trie_entry(entry, slot[i]);
+		any |= e;
+		/* The number of a child is not one of a nexthop: take 0. */
+		nh[i] = trie_nhop(nhops, e & ~trie_mask(e));
+	}
+	if (__predict_true((any & TRIE_CHILD) == 0))
+		return;
 	for (i = 0; i < n; i++)
-		idx[i] >>= TRIE_LENBITS;
+		if (nh[i] == NULL)
+			nh[i] = trie_lookup1(entry, nhops, ntohl(dst[i]));
 }
 
 /* ---- Life ---- */
