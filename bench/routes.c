@@ -108,7 +108,7 @@ bench_routes_make(unsigned int n)
 		size <<= 1;
 	hashmask = size - 1;
 	hash = calloc(size, sizeof(*hash));
-	bench_routes = calloc(n + 64, sizeof(*bench_routes));
+	bench_routes = calloc(n + n / 500 + 64, sizeof(*bench_routes));
 	if (hash == NULL || bench_routes == NULL)
 		errx(EX_OSERR, "no memory for %u routes", n);
 	if (n == 0)
