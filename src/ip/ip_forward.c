@@ -9,8 +9,8 @@
  * us, or a broadcast, or has options, or must be split, redirected, refused.
  *
  * An ICMP error quotes the packet as it came, so nothing is changed in it
- * before the last check has passed (but for a source route that is followed).  On any thread, inside the epoch; no
- * lock.  RFC 1812 5.2 and 5.3.
+ * before the last check has passed, but for a source route that is followed.
+ * On any thread, inside the epoch; no lock.  RFC 1812 5.2 and 5.3.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -106,7 +106,8 @@ ip_deliver(struct ifnet *ifp, struct mbuf *m, bool unicast,
  * is gone.  RFC 791, RFC 1812 5.3.13.4.
  */
 static const struct nhop *
-ip_follow_route(struct ifnet *ifp, struct mbuf *m, const struct ip_optinfo *opts)
+ip_follow_route(struct ifnet *ifp, struct mbuf *m,
+    const struct ip_optinfo *opts)
 {
 	struct vnet *vnet = ip_if_vnet(ifp);
 	struct ip *ip = mtod(m, struct ip *);

@@ -78,7 +78,8 @@ nombuf:
  * Cut m into fragments of at most mtu bytes, linked by m_nextpkt in *list,
  * each with its own header checksum.  Options without the copied flag stay in
  * the first only.  Consumes m.  EMSGSIZE: the MTU has no room for 8 bytes of
- * data, or m is a fragment that ends past any packet.  ENOBUFS.  On error the list is NULL.
+ * data, or m is a fragment that ends past any packet.  ENOBUFS.  On error the
+ * list is NULL.
  */
 int
 ip_fragment(struct ip_vnet *iv, struct mbuf *m, uint32_t mtu,

@@ -38,16 +38,6 @@ static const uint8_t ip_octet_odd[256] = {
 	[0] = 1, [127] = 1, [224 ... 255] = 1
 };
 
-/* Where a run of packets with the same nexthop goes. */
-struct ip_run {
-	const struct nhop *r_nh;
-	struct ifnet	*r_ifp;
-	struct llentry	*r_lle;		/* the gateway, if it is resolved */
-	uint32_t	 r_mtu;		/* 0: not for the fast path */
-	uint32_t	 r_packets;
-	uint64_t	 r_bytes;
-};
-
 /*
  * Is this packet to be forwarded without a thought?  Every test is expected
  * to pass.  A length below the header's wraps round and is larger than any.
@@ -93,57 +83,6 @@ ip_sort(struct mbuf **m, unsigned int n, in_addr_t *dst, struct mbuf **odd)
 	return (plain);
 }
 
-/* Count a run on its nexthop; returns its packets. */
-static inline uint64_t
-ip_run_end(const struct ip_run *r)
-{
-
-	if (r->r_packets != 0) {
-		counter_add(r->r_nh->nh_counters, r->r_packets);
-		counter_add(r->r_nh->nh_counters + 1, r->r_bytes);
-	}
-	return (r->r_packets);
-}
-
-/* The gateway's entry, if nothing is to be done about it. */
-static inline struct llentry *
-ip_run_lle(const struct nhop *nh)
-{
-	struct llentry *lle;
-	uint32_t flags;
-
-	if ((nh->nh_flags & NHF_GATEWAY) == 0)
-		return (NULL);
-	lle = atomic_load_explicit(
-	    &((struct nhop *)(uintptr_t)nh)->nh_lle, memory_order_acquire);
-	if (lle == NULL)
-		return (NULL);
-	flags = atomic_load_explicit(&lle->lle_flags, memory_order_acquire);
-	return ((flags & (LLE_VALID | LLE_DELETED | LLE_USED)) ==
-	    (LLE_VALID | LLE_USED) ? lle : NULL);
-}
-
-/*
- * Begin a run to nh for packets that came in on ifp.  redirect: those that go
- * back there are for the slow path.
- */
-static inline void
-ip_run_begin(struct ip_run *r, const struct nhop *nh, struct ifnet *ifp,
-    bool forwarding, bool redirect)
-{
-
-	*r = (struct ip_run){ .r_nh = nh };
-	if (__predict_false(nh == NULL || !forwarding ||
-	    (nh->nh_flags & NHF_SPECIAL) != 0))
-		return;
-	r->r_ifp = nh->nh_ifp;
-	if (__predict_false((ip_if_flags(r->r_ifp) & IFF_LOOPBACK) != 0 ||
-	    (redirect && r->r_ifp == ifp)))
-		return;
-	r->r_mtu = ip_nh_mtu(nh);
-	r->r_lle = ip_run_lle(nh);
-}
-
 /* Cut a plain packet to its length, len. */
 static inline void
 ip_trim(struct mbuf *m, uint32_t len)
@@ -154,11 +93,33 @@ ip_trim(struct mbuf *m, uint32_t len)
 }
 
 /*
- * Put the run's header in front, where ether_input() found one of the same
- * length: nhop_resolve() for a run, without what that has to ask each time.
+ * The header to send by, if nothing is to be asked or noted first: nh leads to
+ * a link with neighbours, this one is known and marked as used.
+ */
+static inline const struct llentry *
+ip_plain_lle(const struct nhop *nh, in_addr_t dst)
+{
+	struct llentry *lle;
+
+	if ((nh->nh_flags & NHF_GATEWAY) != 0)
+		lle = atomic_load_explicit(
+		    &((struct nhop *)(uintptr_t)nh)->nh_lle,
+		    memory_order_acquire);
+	else
+		lle = lla_lookup(nh->nh_ifp, (struct in_addr){ dst });
+	if (__predict_false(lle == NULL))
+		return (NULL);
+	return ((atomic_load_explicit(&lle->lle_flags, memory_order_acquire) &
+	    (LLE_VALID | LLE_DELETED | LLE_USED)) == (LLE_VALID | LLE_USED) ?
+	    lle : NULL);
+}
+
+/*
+ * Put lle's header in front, where ether_input() found one of the same length:
+ * nhop_resolve() without what that has to ask.
  */
 static inline void
-ip_run_push(const struct ip_run *r, struct mbuf *m, uint32_t len)
+ip_push(const struct llentry *lle, struct mbuf *m, uint32_t len)
 {
 
 	m->m_data -= ETHER_HDR_LEN;
@@ -166,59 +127,71 @@ ip_run_push(const struct ip_run *r, struct mbuf *m, uint32_t len)
 	m->m_len = m->m_next == NULL ? len + ETHER_HDR_LEN :
 	    m->m_len + ETHER_HDR_LEN;
 	m->m_pkthdr.csum_start += ETHER_HDR_LEN;
-	memcpy(m->m_data, r->r_lle->lle_hdr, ETHER_HDR_LEN);
+	memcpy(m->m_data, lle->lle_hdr, ETHER_HDR_LEN);
 }
 
 /*
- * Forward n plain packets whose nexthops were looked up.  Those that need more
- * than a new header go to ip_dispatch().
+ * A plain packet that the loop below leaves: ask for the neighbour, or let
+ * ip_dispatch() see what it is.  Returns whether it counts as forwarded fast.
  */
-static inline void
-ip_forward_burst(struct ifnet *ifp, struct mbuf **m, const in_addr_t *dst,
-    const struct nhop **nh, unsigned int n, struct if_txburst *tb)
+static __attribute__((noinline)) bool
+ip_forward_odd(struct ifnet *ifp, struct mbuf *m, const struct nhop *nh,
+    const struct ifnet *stay, struct if_txburst *tb)
 {
-	struct vnet *vnet = ip_if_vnet(ifp);
-	struct ip_vnet *iv = vnet->v_ip;
-	bool forwarding = ip_tunable(&vnet->v_ip_forwarding) != 0;
-	bool redirect = ip_tunable(&iv->iv_redirect) != 0;
-	struct ip_run run;
-	uint64_t done = 0;
+	struct ip *ip = mtod(m, struct ip *);
+	struct in_addr dst = ip->ip_dst;
+	uint32_t len = ntohs(ip->ip_len);
+
+	ip_trim(m, len);
+	if (nh == NULL || (nh->nh_flags & NHF_SPECIAL) != 0 ||
+	    nh->nh_ifp == stay || len > ip_nh_mtu(nh) ||
+	    (ip_if_flags(nh->nh_ifp) & IFF_LOOPBACK) != 0) {
+		ip_dispatch(ifp, m, nh, tb);
+		return (false);
+	}
+	ip_ttl_dec(ip);
+	if (nhop_resolve(nh, dst, m))
+		if_txburst_add(tb, nh->nh_ifp, m);
+	return (true);
+}
+
+/*
+ * Forward n plain packets whose nexthops were looked up; those that would
+ * leave through stay (NULL: none) want a redirect, and are not.  There is no
+ * branch on what the last packet's nexthop was: nobody could predict it.
+ * page: where to count.  Returns how many were forwarded here.
+ */
+static inline uint64_t
+ip_forward_burst(struct ifnet *ifp, struct mbuf **m, const in_addr_t *dst,
+    const struct nhop **nh, unsigned int n, const struct ifnet *stay,
+    _Atomic uint64_t *page, struct if_txburst *tb)
+{
+	uint64_t left = 0;
 	unsigned int i;
 
-	ip_run_begin(&run, nh[0], ifp, forwarding, redirect);
 	for (i = 0; i < n; i++) {
+		const struct nhop *nhi = nh[i];
 		struct mbuf *mi = m[i];
 		struct ip *ip = mtod(mi, struct ip *);
 		uint32_t len = ntohs(ip->ip_len);
+		const struct llentry *lle;
 
-		if (nh[i] != run.r_nh) {
-			done += ip_run_end(&run);
-			ip_run_begin(&run, nh[i], ifp, forwarding, redirect);
-		}
-		if (__predict_false(len > run.r_mtu)) {
-			ip_trim(mi, len);
-			ip_dispatch(ifp, mi, nh[i], tb);
+		if (__predict_true(nhi != NULL &&
+		    (nhi->nh_flags & NHF_SPECIAL) == 0 &&
+		    nhi->nh_ifp != stay && len <= ip_nh_mtu(nhi) &&
+		    mi->m_pkthdr.l2len == ETHER_HDR_LEN &&
+		    (lle = ip_plain_lle(nhi, dst[i])) != NULL)) {
+			ip_ttl_dec(ip);
+			ip_push(lle, mi, len);
+			if_txburst_add(tb, nhi->nh_ifp, mi);
+		} else if (!ip_forward_odd(ifp, mi, nhi, stay, tb)) {
+			left++;
 			continue;
 		}
-		run.r_packets++;
-		run.r_bytes += len;
-		ip_ttl_dec(ip);
-		if (__predict_true(run.r_lle != NULL &&
-		    mi->m_pkthdr.l2len == ETHER_HDR_LEN)) {
-			ip_run_push(&run, mi, len);
-		} else {
-			ip_trim(mi, len);
-			if (!nhop_resolve(run.r_nh, (struct in_addr){ dst[i] },
-			    mi))
-				continue;
-		}
-		if_txburst_add(tb, run.r_ifp, mi);
+		counter_cell_add(&page[nhi->nh_counters], 1);
+		counter_cell_add(&page[nhi->nh_counters + 1], len);
 	}
-	done += ip_run_end(&run);
-	if (done != 0) {
-		ip_count(iv, IPS_FORWARD, done);
-		ip_count(iv, IPS_FASTFORWARD, done);
-	}
+	return (n - left);
 }
 
 /*
@@ -291,6 +264,38 @@ nombuf:
 }
 
 /*
+ * The plain ones of a burst: look up, forward.  A host forwards nothing, so
+ * there all of them are for ip_dispatch(); so they are on a thread that must
+ * share its counters.
+ */
+static inline void
+ip_input_plain(struct ifnet *ifp, struct mbuf **m, const in_addr_t *dst,
+    unsigned int n, struct if_txburst *tb)
+{
+	struct vnet *vnet = ip_if_vnet(ifp);
+	struct ip_vnet *iv = vnet->v_ip;
+	_Atomic uint64_t *page = counter_page_get();
+	const struct nhop *nh[MBUF_BURST];
+	const struct ifnet *stay;
+	uint64_t done;
+	unsigned int i;
+
+	fib4_lookup_burst(vnet->v_fib4, dst, nh, n);
+	if (__predict_true(ip_tunable(&vnet->v_ip_forwarding) != 0 &&
+	    page != NULL)) {
+		stay = ip_tunable(&iv->iv_redirect) != 0 ? ifp : NULL;
+		done = ip_forward_burst(ifp, m, dst, nh, n, stay, page, tb);
+		ip_count(iv, IPS_FORWARD, done);
+		ip_count(iv, IPS_FASTFORWARD, done);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		ip_trim(m[i], ntohs(mtod(m[i], const struct ip *)->ip_len));
+		ip_dispatch(ifp, m[i], nh[i], tb);
+	}
+}
+
+/*
  * A burst from the link (or from loopback): n <= MBUF_BURST packets, m_data at
  * the IP header, nothing of them checked.  Consumes all; inside the epoch.
  */
@@ -298,7 +303,6 @@ void
 ip_input(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 {
 	struct vnet *vnet = ip_if_vnet(ifp);
-	const struct nhop *nh[MBUF_BURST];
 	struct mbuf *odd[MBUF_BURST], *mi;
 	in_addr_t dst[MBUF_BURST];
 	struct if_txburst tb;
@@ -309,16 +313,13 @@ ip_input(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 	ip_count(vnet->v_ip, IPS_TOTAL, n);
 	if_txburst_init(&tb);
 	plain = ip_sort(m, n, dst, odd);
-	if (plain != 0) {
-		fib4_lookup_burst(vnet->v_fib4, dst, nh, plain);
-		ip_forward_burst(ifp, m, dst, nh, plain, &tb);
-	}
+	if (plain != 0)
+		ip_input_plain(ifp, m, dst, plain, &tb);
 	for (i = 0; i < n - plain; i++) {
 		if ((mi = ip_check(ifp, odd[i])) == NULL)
 			continue;
-		nh[0] = fib4_lookup(vnet->v_fib4,
-		    mtod(mi, const struct ip *)->ip_dst.s_addr);
-		ip_dispatch(ifp, mi, nh[0], &tb);
+		ip_dispatch(ifp, mi, fib4_lookup(vnet->v_fib4,
+		    mtod(mi, const struct ip *)->ip_dst.s_addr), &tb);
 	}
 	if_txburst_flush(&tb);
 }

@@ -168,8 +168,8 @@ ip_opt_stamp(struct vnet *vnet, uint8_t *o, struct in_addr own)
  * The header checksum is the caller's to mend.  Inside the epoch.
  */
 void
-ip_options_record(struct vnet *vnet, struct ip *ip, const struct ip_optinfo *opts,
-    struct in_addr own)
+ip_options_record(struct vnet *vnet, struct ip *ip,
+    const struct ip_optinfo *opts, struct in_addr own)
 {
 	uint8_t *o = (uint8_t *)ip + opts->io_rr;
 

@@ -10,9 +10,10 @@
  * Fragments are hostile until the packet is whole.  Bounded are: the packets
  * in work (net.inet.ip.maxfragpackets), the frames held by all of them, the
  * fragments of one (net.inet.ip.maxfragsperpacket), and the time (30 s); of the
- * first two the oldest packets make room for new ones.  Fragments that overlap, or disagree about the
- * end, kill their packet, which takes no more until its time is over (RFC
- * 5722, whose reason holds for IPv4 as well); one that comes twice is ignored.
+ * first two the oldest packets make room for new ones.  Fragments that
+ * overlap, or disagree about the end, kill their packet, which takes no more
+ * until its time is over (RFC 5722, whose reason holds for IPv4 as well); one
+ * that comes twice is ignored.
  *
  * A packet in work belongs to ir_mtx.  Nothing is allocated or freed under
  * it: the packets are a pool, and mbufs to be freed leave on a list.  Inside
