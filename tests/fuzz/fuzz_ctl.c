@@ -200,6 +200,7 @@ reset(void)
 		(void)sysctl_set(vnet->v_sysctl, json_string_value(
 		    json_object_get(oid, "name")), json_string_value(
 		    json_object_get(oid, "value")), err, sizeof(err));
+	NET_EPOCH_DRAIN_CALLBACKS();	/* what is left is a leak */
 }
 
 int
