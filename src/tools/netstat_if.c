@@ -6,8 +6,8 @@
 
 /*
  * netstat -i: a row per interface and one per address; netstat -w: what was
- * counted in each interval.  Columns are FreeBSD's; the name's is as wide as
- * the longest name, also without -W, so that no name is cut.
+ * counted in each interval.  Columns are FreeBSD's; those of names and networks
+ * are as wide as the longest, also without -W, so that none is cut.
  */
 
 #include <arpa/inet.h>
@@ -126,14 +126,49 @@ netstat_if_row(struct out *o, const struct netstat *ns,
 	out_close(o);
 }
 
+/* "192.0.2.0/24", the network of an address of an interface. */
+static void
+netstat_network(char network[24], const json_t *a)
+{
+	char buf[INET_ADDRSTRLEN];
+	struct in_addr in;
+
+	if (inet_pton(AF_INET, js_str(a, "addr"), &in) != 1)
+		in.s_addr = INADDR_ANY;
+	in.s_addr &= addr_mask((int)js_int(a, "plen")).s_addr;
+	(void)snprintf(network, 24, "%s/%d", inet_ntop(AF_INET, &in, buf,
+	    sizeof(buf)), (int)js_int(a, "plen") & 63);
+}
+
+/* No narrower than what is in the columns: a cut name is of no use. */
+static void
+netstat_if_widths(struct netstat_widths *nw, const json_t *ifs)
+{
+	const json_t *a, *ifp;
+	char network[24];
+	size_t i, j;
+	int len;
+
+	json_array_foreach(ifs, i, ifp) {
+		len = (int)strlen(js_str(ifp, "name")) +
+		    ((js_int(ifp, "flags") & NETSTAT_UP) == 0);
+		if (len > nw->nw_name)
+			nw->nw_name = len;
+		json_array_foreach(js_get(ifp, "addrs"), j, a) {
+			netstat_network(network, a);
+			if ((int)strlen(network) > nw->nw_network)
+				nw->nw_network = (int)strlen(network);
+		}
+	}
+}
+
 static void
 netstat_if(struct out *o, const struct netstat *ns,
     const struct netstat_widths *nw, const json_t *ifp)
 {
 	const char *addr = js_str(ifp, "ether"), *name;
-	char network[64], buf[INET_ADDRSTRLEN];
+	char network[24];
 	const json_t *a;
-	struct in_addr in;
 	size_t i;
 
 	if (ns->ns_family == NULL || strcmp(ns->ns_family, "link") == 0) {
@@ -147,11 +182,7 @@ netstat_if(struct out *o, const struct netstat *ns,
 		    strcmp(ns->ns_family, js_str(a, "family")) != 0)
 			continue;
 		addr = js_str(a, "addr");
-		if (inet_pton(AF_INET, addr, &in) != 1)
-			continue;
-		in.s_addr &= addr_mask((int)js_int(a, "plen")).s_addr;
-		(void)snprintf(network, sizeof(network), "%s/%d", inet_ntop(
-		    AF_INET, &in, buf, sizeof(buf)), (int)js_int(a, "plen"));
+		netstat_network(network, a);
 		name = ns->ns_numeric ? NULL : addr_name(addr);
 		netstat_if_row(o, ns, nw, ifp, network,
 		    name != NULL ? name : addr, NULL);
@@ -166,19 +197,14 @@ netstat_ifaces(struct tool_ctx *tc, const struct netstat *ns)
 	const json_t *ifp, *ifs;
 	json_t *res;
 	size_t i;
-	int len, status;
+	int status;
 
 	status = tool_do(tc, "if.list", ns->ns_ifname != NULL ?
 	    json_pack("{s:s}", "name", ns->ns_ifname) : NULL, &res);
 	if (status != 0)
 		return (status);
 	ifs = js_get(res, "interfaces");
-	json_array_foreach(ifs, i, ifp) {
-		len = (int)strlen(js_str(ifp, "name")) +
-		    ((js_int(ifp, "flags") & NETSTAT_UP) == 0);
-		if (len > nw.nw_name)
-			nw.nw_name = len;
-	}
+	netstat_if_widths(&nw, ifs);
 	out_open(tc->tc_o, "statistics");
 	netstat_if_head(tc->tc_o, ns, &nw);
 	out_list(tc->tc_o, "interface");
