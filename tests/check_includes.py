@@ -30,7 +30,7 @@ ALSO = {"stack": {"ctl"}, "netepochd": {"ctl"}}
 
 # Whoever calls NET_EPOCH_ENTER, by file; tests may.
 ENTERS = {
-    "src/intr/intr.c", "src/intr/taskqueue.c", "src/intr/callout.c",
+    "src/intr/ithread.c", "src/intr/taskqueue.c", "src/intr/callout.c",
     "src/ether/ether.c",
 }
 
