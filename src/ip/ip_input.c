@@ -7,89 +7,31 @@
 /*
  * IPv4 input: the burst, and the fast way through the router.
  *
- * A burst is sorted first.  What is plain (no options, everything right, from
- * and to an address a host may have) is looked up together and forwarded in
- * one loop; the rest is checked again slowly, one reason at a time, and goes
- * to ip_forward.c with whatever the loop would not take: packets for us, too
- * large, too old, without a route.  The order of packets is kept within each
- * of the two.
+ * A burst is sorted first.  What is plain (ip_plain.h) is looked up together
+ * and forwarded in one loop; the rest is checked again slowly, one reason at a
+ * time, and goes to ip_forward.c with whatever the loop would not take: packets
+ * for us, too large, too old, without a route.  The order of packets is kept
+ * within each of the two.
  *
  * On any thread, inside the epoch.  No lock; nothing shared is written but
- * per-thread counters, once a burst and once a run of equal nexthops.  Checks
- * after RFC 1812 5.2.2 and 5.3.7.
+ * per-thread counters.  Checks after RFC 1812 5.2.2 and 5.3.7.
  */
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "ip/ip_plain.h"
 #include "ip/ip_private.h"
 #include "wire/ether.h"
 #include "wire/in_cksum.h"
 
-/* The link said that this frame is not an ordinary one for this router. */
-#define	M_ODD	(M_BCAST | M_MCAST | M_PROMISC | M_VLANTAG)
-
-/*
- * First octets that no host's address has: 0/8, 127/8, and all from 224 up;
- * ip_addr_host() by a load.
- */
-static const uint8_t ip_octet_odd[256] = {
-	[0] = 1, [127] = 1, [224 ... 255] = 1
-};
-
-/*
- * Is this packet to be forwarded without a thought?  Every test is expected
- * to pass.  A length below the header's wraps round and is larger than any.
- */
-static inline bool
-ip_is_plain(const struct mbuf *m, const struct ip *ip)
-{
-	uint32_t len;
-
-	if (m->m_len < IP_HDR_MIN || (m->m_flags & M_ODD) != 0 ||
-	    ip->ip_vhl != IP_VHL_BORING || ip->ip_ttl <= IPTTLDEC ||
-	    in_cksum_hdr20(ip) != 0)
-		return (false);
-	len = ntohs(ip->ip_len);
-	if (len - IP_HDR_MIN > m->m_pkthdr.len - IP_HDR_MIN ||
-	    (m->m_next != NULL && len != m->m_pkthdr.len))
-		return (false);
-	return ((ip_octet_odd[*(const uint8_t *)&ip->ip_src] |
-	    ip_octet_odd[*(const uint8_t *)&ip->ip_dst]) == 0);
-}
-
-/*
- * Sort a burst: the plain packets stay in m, their addresses in dst; the
- * others go to odd.  Returns how many are plain.  They may still be padded.
- */
-static inline unsigned int
-ip_sort(struct mbuf **m, unsigned int n, in_addr_t *dst, struct mbuf **odd)
-{
-	const struct ip *ip;
-	struct mbuf *mi;
-	unsigned int i, plain = 0;
-
-	for (i = 0; i < n; i++) {
-		mi = m[i];
-		ip = mtod(mi, const struct ip *);
-		if (__predict_false(!ip_is_plain(mi, ip))) {
-			*odd++ = mi;
-			continue;
-		}
-		dst[plain] = ip->ip_dst.s_addr;
-		m[plain++] = mi;
-	}
-	return (plain);
-}
-
-/* Cut a plain packet to its length, len. */
+/* Cut a plain packet, which is one mbuf, to its length. */
 static inline void
 ip_trim(struct mbuf *m, uint32_t len)
 {
 
-	if (m->m_next == NULL)
-		m->m_len = m->m_pkthdr.len = len;
+	m->m_len = m->m_pkthdr.len = len;
 }
 
 /*
@@ -123,9 +65,7 @@ ip_push(const struct llentry *lle, struct mbuf *m, uint32_t len)
 {
 
 	m->m_data -= ETHER_HDR_LEN;
-	m->m_pkthdr.len = len + ETHER_HDR_LEN;
-	m->m_len = m->m_next == NULL ? len + ETHER_HDR_LEN :
-	    m->m_len + ETHER_HDR_LEN;
+	m->m_len = m->m_pkthdr.len = len + ETHER_HDR_LEN;
 	m->m_pkthdr.csum_start += ETHER_HDR_LEN;
 	memcpy(m->m_data, lle->lle_hdr, ETHER_HDR_LEN);
 }
@@ -143,9 +83,7 @@ ip_forward_odd(struct ifnet *ifp, struct mbuf *m, const struct nhop *nh,
 	uint32_t len = ntohs(ip->ip_len);
 
 	ip_trim(m, len);
-	if (nh == NULL || (nh->nh_flags & NHF_SPECIAL) != 0 ||
-	    nh->nh_ifp == stay || len > ip_nh_mtu(nh) ||
-	    (ip_if_flags(nh->nh_ifp) & IFF_LOOPBACK) != 0) {
+	if (nh == NULL || len > ip_nh_pass(nh) || nh->nh_ifp == stay) {
 		ip_dispatch(ifp, m, nh, tb);
 		return (false);
 	}
@@ -162,26 +100,23 @@ ip_forward_odd(struct ifnet *ifp, struct mbuf *m, const struct nhop *nh,
  * page: where to count.  Returns how many were forwarded here.
  */
 static inline uint64_t
-ip_forward_burst(struct ifnet *ifp, struct mbuf **m, const in_addr_t *dst,
+ip_forward_burst(struct ifnet *ifp, struct mbuf **m, const struct ip_burst *ib,
     const struct nhop **nh, unsigned int n, const struct ifnet *stay,
     _Atomic uint64_t *page, struct if_txburst *tb)
 {
 	uint64_t left = 0;
-	unsigned int i;
 
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct nhop *nhi = nh[i];
 		struct mbuf *mi = m[i];
-		struct ip *ip = mtod(mi, struct ip *);
-		uint32_t len = ntohs(ip->ip_len);
+		uint32_t len = ib->ib_len[i];
 		const struct llentry *lle;
 
-		if (__predict_true(nhi != NULL &&
-		    (nhi->nh_flags & NHF_SPECIAL) == 0 &&
-		    nhi->nh_ifp != stay && len <= ip_nh_mtu(nhi) &&
-		    mi->m_pkthdr.l2len == ETHER_HDR_LEN &&
-		    (lle = ip_plain_lle(nhi, dst[i])) != NULL)) {
-			ip_ttl_dec(ip);
+		if (__predict_true(nhi != NULL && len <= ip_nh_pass(nhi) &&
+		    nhi->nh_ifp != stay &&
+		    (lle = ip_plain_lle(nhi, ib->ib_dst[i])) != NULL)) {
+			memcpy(mi->m_data + offsetof(struct ip, ip_ttl),
+			    &ib->ib_ttl[i], sizeof(ib->ib_ttl[i]));
 			ip_push(lle, mi, len);
 			if_txburst_add(tb, nhi->nh_ifp, mi);
 		} else if (!ip_forward_odd(ifp, mi, nhi, stay, tb)) {
@@ -266,10 +201,10 @@ nombuf:
 /*
  * The plain ones of a burst: look up, forward.  A host forwards nothing, so
  * there all of them are for ip_dispatch(); so they are on a thread that must
- * share its counters.
+ * share its counters, and from a link without an Ethernet header to replace.
  */
 static inline void
-ip_input_plain(struct ifnet *ifp, struct mbuf **m, const in_addr_t *dst,
+ip_input_plain(struct ifnet *ifp, struct mbuf **m, const struct ip_burst *ib,
     unsigned int n, struct if_txburst *tb)
 {
 	struct vnet *vnet = ip_if_vnet(ifp);
@@ -278,19 +213,18 @@ ip_input_plain(struct ifnet *ifp, struct mbuf **m, const in_addr_t *dst,
 	const struct nhop *nh[MBUF_BURST];
 	const struct ifnet *stay;
 	uint64_t done;
-	unsigned int i;
 
-	fib4_lookup_burst(vnet->v_fib4, dst, nh, n);
+	fib4_lookup_burst(vnet->v_fib4, ib->ib_dst, nh, n);
 	if (__predict_true(ip_tunable(&vnet->v_ip_forwarding) != 0 &&
-	    page != NULL)) {
+	    page != NULL && m[0]->m_pkthdr.l2len == ETHER_HDR_LEN)) {
 		stay = ip_tunable(&iv->iv_redirect) != 0 ? ifp : NULL;
-		done = ip_forward_burst(ifp, m, dst, nh, n, stay, page, tb);
+		done = ip_forward_burst(ifp, m, ib, nh, n, stay, page, tb);
 		ip_count(iv, IPS_FORWARD, done);
 		ip_count(iv, IPS_FASTFORWARD, done);
 		return;
 	}
-	for (i = 0; i < n; i++) {
-		ip_trim(m[i], ntohs(mtod(m[i], const struct ip *)->ip_len));
+	for (unsigned int i = 0; i < n; i++) {
+		ip_trim(m[i], ib->ib_len[i]);
 		ip_dispatch(ifp, m[i], nh[i], tb);
 	}
 }
@@ -304,17 +238,17 @@ ip_input(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 {
 	struct vnet *vnet = ip_if_vnet(ifp);
 	struct mbuf *odd[MBUF_BURST], *mi;
-	in_addr_t dst[MBUF_BURST];
 	struct if_txburst tb;
+	struct ip_burst ib;
 	unsigned int i, plain;
 
 	NET_EPOCH_ASSERT();
 
 	ip_count(vnet->v_ip, IPS_TOTAL, n);
 	if_txburst_init(&tb);
-	plain = ip_sort(m, n, dst, odd);
+	plain = ip_plain_sort(&ib, m, n, odd);
 	if (plain != 0)
-		ip_input_plain(ifp, m, dst, plain, &tb);
+		ip_input_plain(ifp, m, &ib, plain, &tb);
 	for (i = 0; i < n - plain; i++) {
 		if ((mi = ip_check(ifp, odd[i])) == NULL)
 			continue;

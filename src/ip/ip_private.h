@@ -172,6 +172,14 @@ ip_addr_host(struct in_addr addr)
 	return (a - 0x01000000u < 0xdf000000u && a >> 24 != 127);
 }
 
+/* The longest packet that nh takes without a closer look, bytes; 0: none. */
+static inline uint32_t
+ip_nh_pass(const struct nhop *nh)
+{
+
+	return (atomic_load_explicit(&nh->nh_pass, memory_order_relaxed));
+}
+
 /* The MTU towards nh, bytes. */
 static inline uint32_t
 ip_nh_mtu(const struct nhop *nh)
