@@ -159,13 +159,7 @@ ifc_metric(struct ifc *ic, const struct ifc_word *iw, const char *arg)
 static int
 ifc_descr(struct ifc *ic, const struct ifc_word *iw, const char *arg)
 {
-	json_t *text;
-
-	text = json_string(arg != NULL ? arg : "");
-	if (text == NULL)
-		return (tool_fail(ic->ic_tc, 1,
-		    "description: expected UTF-8 text"));
-	return (ifc_set(ic, "description", text,
+	return (ifc_set(ic, "description", json_string(arg != NULL ? arg : ""),
 	    "ioctl SIOCSIFDESCR (set descr)"));
 }
 

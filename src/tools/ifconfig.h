@@ -17,6 +17,7 @@
 #define	IFCF_UP		0x1
 #define	IFCF_BROADCAST	0x2
 #define	IFCF_DEBUG	0x4
+#define	IFCF_LOOPBACK	0x8
 #define	IFCF_POINTOPOINT 0x10
 #define	IFCF_NOARP	0x80
 #define	IFCF_LINK0	0x1000

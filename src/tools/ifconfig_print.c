@@ -174,7 +174,8 @@ ifc_print_other(struct out *o, const struct ifc_show *is, const json_t *ifp)
 			out_text(o, "\tsupported media:\n\t\tmedia %s\n",
 			    js_str(ifp, "media"));
 	}
-	if (*js_str(ifp, "status") != '\0')
+	if (*js_str(ifp, "status") != '\0' &&
+	    (js_int(ifp, "flags") & IFCF_LOOPBACK) == 0)
 		out_str(o, "status", js_str(ifp, "status"), "\tstatus: %s\n",
 		    js_str(ifp, "status"));
 	if (js_bool(ifp, "gone")) {

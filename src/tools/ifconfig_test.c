@@ -238,6 +238,9 @@ test_refusals(void **state)
 	fake_fail("if.destroy", EINVAL, "name", "");
 	fake_check("ifconfig lo0 destroy", 1, "",
 	    "ifconfig: SIOCIFDESTROY: Invalid argument\n", NULL);
+	/* What JSON cannot hold must not turn into another request. */
+	fake_check("ifconfig \xff\xfe", 65, "",
+	    "ifconfig: argument 1 is not UTF-8 text\n", "");
 	fake_fail("if.list", ENXIO, "name", "interface nope does not exist");
 	fake_check("ifconfig nope", 1, "",
 	    "ifconfig: interface nope does not exist\n", NULL);

@@ -107,7 +107,7 @@ kldstat_one(struct tool_ctx *tc, const struct kldstat *ks, const json_t *mods)
 		return (0);
 	if (ks->ks_mod == NULL) {
 		out_text(tc->tc_o, "Id Refs Address                Size "
-		    "Name\n");
+		    "    Name\n");
 		kldstat_row(tc, ks, mod);
 		return (0);
 	}
@@ -173,7 +173,7 @@ kldstat_main(struct tool_ctx *tc, int argc, char **argv)
 		status = kldstat_one(tc, &ks, mods);
 	else {
 		out_text(tc->tc_o, "Id Refs Address                Size "
-		    "Name\n");
+		    "    Name\n");
 		json_array_foreach(mods, i, mod)
 			kldstat_row(tc, &ks, mod);
 	}

@@ -33,12 +33,12 @@ test_kldstat(void **state)
 {
 	fake_reply("kld.list", MODULES);
 	fake_check("kldstat", 0,
-	    "Id Refs Address                Size Name\n"
+	    "Id Refs Address                Size     Name\n"
 	    " 1    3 -                    200000 kernel\n"
 	    " 2    1 -                      1000 if_epair.ko\n", "",
 	    "kld.list {}\n");
 	fake_check("kldstat -h -n if_epair.ko", 0,
-	    "Id Refs Address                Size Name\n"
+	    "Id Refs Address                Size     Name\n"
 	    " 2    1 -                      4.0K if_epair.ko\n", "", NULL);
 	fake_check("kldstat -m if_epair", 0,
 	    "Id  Refs Name\n  2    1 if_epair\n", "", NULL);

@@ -59,9 +59,9 @@ help_main(struct tool_ctx *tc, int argc, char **argv)
 		out_text(tc->tc_o, "  %-10s %s\n", (*tp)->tl_name,
 		    (*tp)->tl_descr);
 	out_text(tc->tc_o, "\nThe machine is the one that -M or "
-	    "NETEPOCH_MACHINE names, else the only one that\nruns.  "
-	    "netepoch help tool shows a tool's arguments; --libxo json "
-	    "makes its output\nJSON.\n");
+	    "NETEPOCH_MACHINE names, else the only one\nthat runs.  "
+	    "netepoch help TOOL shows a tool's words; with --libxo json its\n"
+	    "output is JSON.\n");
 	return (0);
 }
 

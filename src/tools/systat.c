@@ -379,7 +379,7 @@ systat_main(struct tool_ctx *tc, int argc, char **argv)
 	int status;
 
 	ifstat_init(&sy.sy_if);
-	screen = tc->tc_out == stdout && !out_json(tc->tc_o) &&
+	screen = !tc->tc_local && tc->tc_out == stdout && !out_json(tc->tc_o) &&
 	    isatty(STDOUT_FILENO) == 1 && isatty(STDIN_FILENO) == 1;
 	sy.sy_interval = screen ? SYSTAT_INTERVAL : 1;
 	for (argv++; *argv != NULL; argv++) {

@@ -242,6 +242,22 @@ tool_common(struct tool_ctx *tc, struct tool_style *ts, int *argcp,
 	return (0);
 }
 
+/* The words become JSON, which is UTF-8; say so if one is not. */
+static int
+tool_utf8(struct tool_ctx *tc, int argc, char **argv)
+{
+	json_t *text;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if ((text = json_string(argv[i])) == NULL)
+			return (tool_fail(tc, EX_DATAERR,
+			    "argument %d is not UTF-8 text", i));
+		json_decref(text);
+	}
+	return (0);
+}
+
 int
 tool_run_to(struct ctl_client *cl, const char *machine, FILE *out, FILE *err,
     int argc, char **argv)
@@ -263,7 +279,9 @@ tool_run_to(struct ctl_client *cl, const char *machine, FILE *out, FILE *err,
 	if ((words = calloc((size_t)argc + 1, sizeof(*words))) == NULL)
 		return (tool_fail(&tc, EX_OSERR, "out of memory"));
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
-	status = tool_common(&tc, &ts, &argc, words);
+	status = tool_utf8(&tc, argc, words);
+	if (status == 0)
+		status = tool_common(&tc, &ts, &argc, words);
 	if (status == 0) {
 		tc.tc_o = out_alloc(out, ts.ts_json, ts.ts_pretty);
 		if (tc.tc_o == NULL)
