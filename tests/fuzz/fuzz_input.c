@@ -102,7 +102,7 @@ port_output(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 		need(len >= ETHER_MIN_NOFCS && len <= sizeof(frame),
 		    "a frame of an odd length");
 		m_copydata(m[i], 0, len, frame);
-		need(memcmp(frame + 6, mac[ifp == port[1]], 6) == 0,
+		need(memcmp(frame + 6, ifp->if_lladdr, 6) == 0,
 		    "from another station");
 		if (frame[12] == 0x08 && frame[13] == 0x00)
 			check_ip(frame, len);
