@@ -78,10 +78,18 @@ class Host:
         except OSError:
             pass
 
+    @staticmethod
+    def warn_if_busy():
+        """Say so when others are at work: ratios hold, figures less so."""
+        load = os.getloadavg()[0]
+        if load > 1:
+            print(f'bench: the load average is {load:.1f}: other programs '
+                  'are running, and the figures will show it')
+
     def calibrate(self, cpu):
         """How fast this CPU is just now."""
         text = run(['taskset', '-c', cpu, self.peer('calib')])
-        return fields(text, 'calib')
+        return {**fields(text, 'calib'), 'load': os.getloadavg()[0]}
 
     def pick_cpus(self):
         """The faster CPU just now, and another one (the same if alone)."""
