@@ -31,17 +31,19 @@
  *	    if there is some: S3: store AWAKE, and go on
  *	    else: S4: epoll_wait	S5: store AWAKE, then passes again
  *
- * No wake-up is lost.  The barriers P2 and S1 are in one order.  If P2 comes
- * first, S2 sees the work of P1.  If S1 comes first, P3 reads the value of S1
- * or a later one.  (i) It reads ASLEEP: then P4 finds ASLEEP and P5 makes S4
- * return, or finds AWAKE, which is case ii.  (ii) It reads AWAKE, stored after
- * that S1 by S3, by S5, or by another producer's P4.  After S3 and S5 the
- * ithread makes passes and will not sleep again without another S1 and S2;
- * that S1 comes after the AWAKE we read, hence after P2, so S2 sees our work.
- * After another's P4 comes its P5: S4 returns at the latest then, and S5
- * follows.  The eventfd stays readable until the ithread itself reads it,
- * which it does between S4 and the next S2.  What P5 writes after the ithread
- * woke for another reason makes one S4 return for nothing, which is harmless.
+ * No wake-up is lost (wake.pml is a model of this, on the memory of x86; spin
+ * searches it completely).  The barriers P2 and S1 are in one order.  If P2
+ * comes first, S2 sees the work of P1.  If S1 comes first, P3 reads the value
+ * of S1 or a later one.  (i) It reads ASLEEP: then P4 finds ASLEEP and P5
+ * makes S4 return, or finds AWAKE, which is case ii.  (ii) It reads AWAKE,
+ * stored after that S1 by S3, by S5, or by another producer's P4.  After S3
+ * and S5 the ithread makes passes and will not sleep again without another S1
+ * and S2; that S1 comes after the AWAKE we read, hence after P2, so S2 sees
+ * our work.  After another's P4 comes its P5: S4 returns at the latest then,
+ * and S5 follows.  The eventfd stays readable until the ithread itself reads
+ * it, which it does between S4 and the next S2.  What P5 writes after the
+ * ithread woke for another reason makes one S4 return for nothing, which is
+ * harmless.
  *
  * An event is on it_scheduled at most once: whoever changes ie_pending from
  * false to true pushes it, and the others need not, because the ithread
