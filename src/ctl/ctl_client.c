@@ -30,6 +30,7 @@
 #include "sys/defs.h"
 
 #define	CTL_MACHINES_SHOWN	16	/* in an error */
+#define	CTL_NS			1000000000ull
 
 struct ctl_client {
 	char		 cl_machine[CTL_NAME_MAX];
@@ -43,6 +44,8 @@ struct ctl_client {
 	size_t		 cl_ncmds;
 	void		*cl_arg;
 };
+
+uint64_t ctl_call_ns = CTL_CALL_S * CTL_NS;
 
 /* ---- Finding a machine ---- */
 
@@ -143,7 +146,10 @@ static int
 ctl_socket_connect(const char *name, int *error, char *err, size_t errlen)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	const struct timeval tv = { .tv_sec = CTL_CALL_S };
+	const struct timeval tv = {
+		.tv_sec = (time_t)(ctl_call_ns / CTL_NS),
+		.tv_usec = (suseconds_t)(ctl_call_ns % CTL_NS / 1000),
+	};
 	char dir[PATH_MAX];
 	int fd;
 

@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <grp.h>
 
+#include "ctl/ctl_private.h"
 #include "sys/thread.h"
 
 struct machine_of_test {
@@ -380,6 +381,35 @@ test_impostor(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* A daemon that takes requests and says nothing. */
+static void
+test_silence(void **state)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct ctl_client *cl;
+	struct ctl_error ce;
+	char dir[64], err[256];
+	int error, fd;
+
+	(void)snprintf(dir, sizeof(dir), "%s/M1", test_dir);
+	assert_int_equal(mkdir(dir, 0755), 0);
+	(void)snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/ctl", dir);
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&sun, sizeof(sun)), 0);
+	assert_int_equal(listen(fd, 5), 0);
+	ctl_call_ns = 50000000;
+	cl = ctl_connect("M1", &error, err, sizeof(err));
+	ctl_call_ns = CTL_CALL_S * 1000000000ull;
+	assert_non_null(cl);
+	assert_int_equal(ctl_call(cl, "count", NULL, NULL, &ce), ETIMEDOUT);
+	assert_string_equal(ce.ce_text, "machine M1 does not answer");
+	assert_int_equal(ctl_call(cl, "count", NULL, NULL, &ce), ETIMEDOUT);
+	ctl_close(cl);
+	(void)close(fd);
+	assert_int_equal(unlink(sun.sun_path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 /* Text that JSON cannot carry is the caller's error, not the daemon's. */
 static void
 test_bad_text(void **state)
@@ -408,6 +438,7 @@ main(void)
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_turned_away),
 		cmocka_unit_test(test_impostor),
+		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_bad_text),
 	};
 

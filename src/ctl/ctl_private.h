@@ -12,6 +12,14 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/*
+ * CTL_STALL_S and CTL_CALL_S as the code has them; tests make them short
+ * before they start a server or connect.
+ */
+extern uint64_t	ctl_stall_ns;
+extern uint64_t	ctl_call_ns;
 
 /*
  * A request or reply as a line with its newline and no NUL, to be freed.

@@ -70,6 +70,8 @@ struct ctl_server {
 	uint64_t	 cs_accept_at;	/* not before, when out of fds */
 };
 
+uint64_t ctl_stall_ns = CTL_STALL_S * CTL_NS;
+
 static const char ctl_full[] = "{\"id\":null,\"ok\":false,\"errno\":11,"
     "\"error\":\"too many clients on this socket\"}\n";
 static const char ctl_nomem[] = "{\"id\":null,\"ok\":false,\"errno\":12,"
@@ -178,7 +180,7 @@ ctl_conn_write(struct ctl_conn *co)
 	if (n < 0)
 		return (errno == EAGAIN || errno == EINTR);
 	co->co_outoff += (size_t)n;
-	co->co_deadline = time_ns() + CTL_STALL_S * CTL_NS;
+	co->co_deadline = time_ns() + ctl_stall_ns;
 	if (co->co_outoff == co->co_outlen) {
 		free(co->co_out);
 		co->co_out = NULL;
@@ -203,7 +205,7 @@ ctl_conn_serve(struct ctl_server *cs, struct ctl_conn *co)
 	ctl_conn_consume(co, len);
 	co->co_out = ctl_reply_line(reply, &co->co_outlen);
 	co->co_outoff = 0;
-	co->co_deadline = time_ns() + CTL_STALL_S * CTL_NS;
+	co->co_deadline = time_ns() + ctl_stall_ns;
 	if (co->co_out == NULL) {
 		(void)send(co->co_fd, ctl_nomem, sizeof(ctl_nomem) - 1,
 		    MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -12,12 +12,14 @@
  */
 #include "ctl/ctl_test.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <fcntl.h>
 #include <poll.h>
 
+#include "ctl/ctl_private.h"
 #include "sys/thread.h"
 
 static char path[64];
@@ -426,6 +428,80 @@ test_threads(void **state)
 		thread_join(td[i]);
 }
 
+/* A client that leaves its reply unread for too long is cut off. */
+static void
+test_stalled_reader(void **state)
+{
+	static char buf[65536];
+	size_t got = 0;
+	uint64_t start;
+	int fast, slow;
+	ssize_t n;
+
+	slow = dial();
+	start = time_ns();
+	put(slow, "{\"id\":1,\"cmd\":\"echo\",\"args\":{\"text\":\"abc\","
+	    "\"n\":1000000}}\n" COUNT);
+	fast = dial();
+	do {
+		usleep(20000);
+		put(fast, COUNT);
+		get(fast, buf, sizeof(buf));
+	} while (time_ns() - start < ctl_stall_ns + 200000000);
+	while ((n = recv(slow, buf, sizeof(buf), 0)) > 0)
+		got += (size_t)n;
+	assert_int_equal(n, 0);
+	assert_true(got < 3000000);
+	/* Only what the fast one asked for was counted. */
+	assert_true(count >= 5);
+	(void)close(slow);
+	(void)close(fast);
+}
+
+static int
+stall_setup(void **state)
+{
+
+	ctl_stall_ns = 200000000;
+	return (setup(state));
+}
+
+static int
+stall_teardown(void **state)
+{
+
+	ctl_stall_ns = CTL_STALL_S * 1000000000ull;
+	return (teardown(state));
+}
+
+/* Out of file descriptors: the next client waits, the others go on. */
+static void
+test_no_fds(void **state)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct rlimit few, rl;
+	int fd, old;
+
+	old = dial();
+	put(old, COUNT);
+	expect_count(old, 1);
+	(void)snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_not_equal(fd, -1);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &rl), 0);
+	few = rl;
+	few.rlim_cur = (rlim_t)fd;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&sun, sizeof(sun)), 0);
+	put(fd, COUNT);
+	put(old, COUNT);
+	expect_count(old, 2);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	expect_count(fd, 3);
+	(void)close(fd);
+	(void)close(old);
+}
+
 /* ---- The socket itself ---- */
 
 static void
@@ -506,6 +582,9 @@ main(void)
 		T(test_half_close),
 		T(test_stop_with_clients),
 		T(test_threads),
+		T(test_no_fds),
+		cmocka_unit_test_setup_teardown(test_stalled_reader,
+		    stall_setup, stall_teardown),
 		cmocka_unit_test(test_stale_socket),
 		cmocka_unit_test(test_not_a_socket),
 		cmocka_unit_test(test_bad_paths),
