@@ -325,7 +325,7 @@ ctl_client_recv(struct ctl_client *cl, size_t *lenp)
 	ssize_t n;
 	int error;
 
-	cl->cl_inlen = 0;		/* one reply per request: none is left */
+	cl->cl_inlen = 0;		/* one reply a request: no rest */
 	for (;;) {
 		error = ctl_client_grow(cl);
 		if (error != 0)

@@ -314,7 +314,8 @@ test_long_reply(void **state)
 	free(text);
 	line = ctl_reply_line(NULL, &len);
 	assert_non_null(line);
-	assert_memory_equal(line, "{\"id\":null,\"ok\":false,\"errno\":12,", 33);
+	line[len - 1] = '\0';
+	assert_non_null(strstr(line, "\"errno\":12,"));
 	free(line);
 }
 

@@ -38,7 +38,7 @@
 #include "tools/tool.h"
 
 #define	DAEMON_CPUS	64		/* as many as a machine takes */
-#define	DAEMON_MIB_MAX	4095		/* of packet memory: offsets are 32 bits */
+#define	DAEMON_MIB_MAX	4095		/* of packets: offsets have 32 bits */
 #define	DAEMON_ERRLEN	256
 
 struct daemon {
