@@ -48,16 +48,14 @@ ring_copy_in(struct mbuf **ring, uint32_t pos, struct mbuf **m,
 		memcpy(ring, m + first, (n - first) * sizeof(*m));
 }
 
-/* Make the n packets look received on the queue's interface. */
+/* Hand n packets up; what their sender thought of them is forgotten. */
 static inline void
 burstq_input(struct burstq *bq, struct mbuf **m, unsigned int n)
 {
 	struct ifnet *ifp = bq->bq_ifp;
 
-	for (unsigned int i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < n; i++)
 		m[i]->m_flags &= M_PKTHDR | M_VLANTAG;
-		m[i]->m_pkthdr.rcvif = ifp;
-	}
 	atomic_load_explicit(&ifp->if_input, memory_order_acquire)(ifp, m, n);
 }
 

@@ -5,8 +5,8 @@
  */
 
 /*
- * For the tests of the drivers: vnets with real ithreads, and link types whose
- * input is a function of the test.
+ * For the tests of the drivers: vnets with real ithreads and callouts, and
+ * link types whose input is a function of the test.
  */
 #ifndef _DRIVERS_DRIVERS_TEST_H_
 #define	_DRIVERS_DRIVERS_TEST_H_
@@ -24,6 +24,7 @@
 #include "drivers/drv.h"
 #include "ifnet/if_clone.h"
 #include "ifnet/if_var.h"
+#include "intr/callout.h"
 #include "intr/intr_var.h"
 #include "sys/thread.h"
 #include "wire/ether.h"
@@ -51,7 +52,7 @@ static const struct if_linktype test_loop = {
 	.lt_minlen = 0,
 };
 
-static struct vnet *
+static inline struct vnet *
 test_vnet(int ncpus)
 {
 	int cpus[16], n;
@@ -65,22 +66,25 @@ test_vnet(int ncpus)
 	for (int i = n; i < ncpus; i++)
 		cpus[i] = cpus[i % n];
 	assert_int_equal(intr_domain_alloc(cpus, ncpus, &vnet->v_intr), 0);
+	assert_int_equal(callout_wheel_create("callout", &vnet->v_callouts),
+	    0);
 	assert_int_equal(if_linktype_register(vnet, &test_ether), 0);
 	assert_int_equal(if_linktype_register(vnet, &test_loop), 0);
 	return (vnet);
 }
 
-static void
+static inline void
 test_vnet_free(struct vnet *vnet)
 {
 
 	NET_EPOCH_DRAIN_CALLBACKS();
+	callout_wheel_free(vnet->v_callouts);
 	intr_domain_free(vnet->v_intr);
 	vnet_free(vnet);
 }
 
 /* Create as ifconfig does: NULL and *error, err filled. */
-static struct ifnet *
+static inline struct ifnet *
 test_create(struct vnet *vnet, const struct if_driver *drv, const char *name,
     const char *spec, int *error, char *err, size_t errlen)
 {

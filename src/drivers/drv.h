@@ -24,6 +24,9 @@ struct vnet;
 
 extern const struct if_driver epair_driver;
 extern const struct if_driver loop_driver;
+extern const struct if_driver packet_driver;
+extern const struct if_driver tap_driver;
+extern const struct if_driver xdp_driver;
 
 /* A random unicast address from the locally administered range. */
 void	drv_random_mac(uint8_t *mac);

@@ -1,0 +1,76 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * What the drivers of Linux devices have in common: the interface follows the
+ * device's link, and outlives it.  When the device vanishes the interface
+ * stays, with its link down and if_gone set, receives nothing and counts what
+ * it is asked to send, until it is destroyed.
+ *
+ * A driver's softc begins with a struct linux_port.  One thread of the
+ * process listens to the kernel, from the first device on.
+ *
+ * Keys: c = the configuration lock, w = the watcher's mutex.
+ */
+#ifndef _DRIVERS_LINUX_PORT_H_
+#define	_DRIVERS_LINUX_PORT_H_
+
+#include <sys/queue.h>
+
+#include "drivers/linux_if.h"
+#include "ifnet/if_var.h"
+#include "intr/callout.h"
+
+struct linux_port {
+	struct ifnet	*lp_ifp;	/* (c) */
+	char		 lp_name[LINUX_IFNAMSIZ]; /* (c) */
+	int		 lp_index;	/* (c) */
+	/*
+	 * Read what the kernel has counted; called once a second on the
+	 * callout thread, and may be NULL.
+	 */
+	void		(*lp_stats)(struct linux_port *lp); /* (c) */
+	/*
+	 * The device has changed or (linux_port_gone()) vanished: see that
+	 * its fds do not wake an ithread for ever.  Called under w; must not
+	 * block; may be NULL.
+	 */
+	void		(*lp_changed)(struct linux_port *lp); /* (c) */
+
+	LIST_ENTRY(linux_port) lp_link;	/* (w) */
+	enum if_link	 lp_link_seen;	/* (w) as Linux says */
+	enum if_link	 lp_link_told;	/* (w) as if_link_state() was told */
+	struct callout	 lp_callout;	/* for lp_stats */
+};
+
+/*
+ * Find the device and what it is like, for a driver named drv; errors say
+ * what is wrong with it.  Fills lp_name and lp_index.
+ */
+int	linux_port_open(struct linux_port *lp, const char *drv,
+	    const char *device, struct linux_if *li, char *err, size_t errlen);
+/* Put the device's MAC, MTU and link into the interface (not attached yet). */
+int	linux_port_setup(struct linux_port *lp, struct ifnet *ifp,
+	    const struct linux_if *li);
+/* Begin to follow the device; after if_attach().  ENOMEM, EMFILE, ... */
+int	linux_port_watch(struct linux_port *lp);
+/* Stop; lp_stats and lp_changed are not running and are not called again. */
+void	linux_port_unwatch(struct linux_port *lp);
+
+static inline bool
+linux_port_gone(const struct linux_port *lp)
+{
+
+	return (atomic_load_explicit(&lp->lp_ifp->if_gone,
+	    memory_order_relaxed));
+}
+
+/* Methods; if_softc begins with the port. */
+int	linux_port_init(struct ifnet *ifp);	/* brings the device up */
+int	linux_port_setmtu(struct ifnet *ifp, uint32_t mtu);
+int	linux_port_setlladdr(struct ifnet *ifp, const uint8_t *lladdr);
+
+#endif /* _DRIVERS_LINUX_PORT_H_ */
