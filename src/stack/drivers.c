@@ -15,5 +15,9 @@
 
 const struct if_driver *const machine_drivers[] = {
 	&epair_driver,
+	&loop_driver,
+	&packet_driver,
+	&tap_driver,
+	&xdp_driver,
 };
 const size_t machine_ndrivers = nitems(machine_drivers);
