@@ -38,9 +38,11 @@ struct callout {
 
 #define	CALLOUT_NET	0x1
 
+/* 0, ENOMEM, EAGAIN.  The thread is called name. */
 int	callout_wheel_create(const char *name, struct callout_wheel **cwp);
 void	callout_wheel_free(struct callout_wheel *cw); /* none may be armed */
 
+/* flags: CALLOUT_NET.  mtx: held while the handler runs, or NULL. */
 void	callout_init(struct callout *c, struct callout_wheel *cw, int flags,
 	    struct mtx *mtx);
 /*

@@ -7,9 +7,10 @@
 /*
  * Deferred work on threads of its own.  A task made with NET_TASK_INIT runs
  * inside the net epoch; consecutive network tasks share one section, which
- * is left before any other task and when the queue is empty (D23242).
- * A task is queued at most once at a time; queueing it again before it runs
- * adds to the pending count that its function receives.
+ * is left before any other task, when the queue is empty (D23242), and after
+ * 64 tasks.  A task is queued at most once at a time; queueing it again
+ * before it runs adds to the pending count that its function receives.  It
+ * never runs on two threads at a time, and its function may free it.
  */
 #ifndef _INTR_TASKQUEUE_H_
 #define	_INTR_TASKQUEUE_H_
@@ -43,9 +44,11 @@ task_init(struct task *ta, uint8_t flags, task_fn_t *fn, void *context)
 #define	NET_TASK_INIT(ta, fn, ctx)	task_init((ta), TASK_NETWORK, (fn), \
 					    (ctx))
 
+/* Threads are named "name/0" and so on.  0, ENOMEM, EINVAL, EAGAIN. */
 int	taskqueue_create(const char *name, int nthreads,
 	    struct taskqueue **tqp);
-void	taskqueue_free(struct taskqueue *tq);	/* runs what is queued, ends */
+/* Runs what is queued, then ends the threads.  Outside the epoch. */
+void	taskqueue_free(struct taskqueue *tq);
 /* Any thread, inside or outside the epoch; never sleeps. */
 void	taskqueue_enqueue(struct taskqueue *tq, struct task *ta);
 /* Take it off if it has not begun; returns true if it was queued. */
