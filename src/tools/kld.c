@@ -294,10 +294,14 @@ kldunload_main(struct tool_ctx *tc, int argc, char **argv)
 	}
 	if (optind == argc)
 		return (tool_usage(tc));
-	for (i = optind; i < argc; i++) {
-		if (byid && !tool_number(argv[i], 0, INT32_MAX, &id))
+	/* All of them first: a line that is wrong changes nothing. */
+	for (i = optind; byid && i < argc; i++)
+		if (!tool_number(argv[i], 1, INT32_MAX, &id))
 			return (tool_fail(tc, EX_USAGE,
 			    "%s: expected an id", argv[i]));
+	for (i = optind; i < argc; i++) {
+		if (byid)
+			(void)tool_number(argv[i], 1, INT32_MAX, &id);
 		one = kldunload_one(tc, byid ? NULL : argv[i], id, verbose);
 		if (one != 0)
 			status = one;

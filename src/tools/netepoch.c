@@ -156,7 +156,7 @@ list_main(struct tool_ctx *tc, int argc, char **argv)
 			status = EX_UNAVAILABLE;
 	out_close(o);
 	if (json && out_flush(o) != 0)
-		status = EX_IOERR;
+		status = tool_fail(tc, EX_IOERR, "cannot write");
 done:
 	if (json)
 		out_free(o);

@@ -288,7 +288,7 @@ netstat_watch(struct tool_ctx *tc, const struct netstat *ns)
 		if (row % NETSTAT_ROWS == 0)
 			netstat_watch_head(o, ns, ncols);
 		if (out_flush(o) != 0)
-			return (EX_IOERR);
+			return (tool_fail(tc, EX_IOERR, "cannot write"));
 		tool_sleep(ns->ns_wait);
 		if ((status = netstat_sample(tc, ns, val)) != 0)
 			return (status);

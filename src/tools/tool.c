@@ -267,7 +267,7 @@ tool_run_to(struct ctl_client *cl, const char *machine, FILE *out, FILE *err,
 	struct tool_style ts = { false, false };
 	const char *base;
 	char **words;
-	int status;
+	int error, status;
 
 	base = strrchr(argv[0], '/');
 	base = base != NULL ? base + 1 : argv[0];
@@ -291,9 +291,10 @@ tool_run_to(struct ctl_client *cl, const char *machine, FILE *out, FILE *err,
 		optind = 0;		/* glibc: forget the last run */
 		opterr = 0;
 		status = tc.tc_tool->tl_fn(&tc, argc, words);
-		if (out_flush(tc.tc_o) != 0 && status == 0)
+		error = out_flush(tc.tc_o);
+		if (error != 0 && status == 0)
 			status = tool_fail(&tc, EX_IOERR, "cannot write: %s",
-			    strerror(errno));
+			    strerror(error));
 	}
 	out_free(tc.tc_o);
 	if (tc.tc_close)

@@ -91,7 +91,8 @@ vmstat_table(struct tool_ctx *tc, const struct vmstat_opts *vo,
 	    "Total", (uintmax_t)sum);
 	out_int(o, "total-rate", (json_int_t)sumrate, "%10ju\n",
 	    (uintmax_t)sumrate);
-	out_put(o, "totals", json_deep_copy(js_get(res, "totals")));
+	if (js_has(res, "totals"))
+		out_put(o, "totals", json_deep_copy(js_get(res, "totals")));
 	out_close(o);
 }
 
@@ -112,7 +113,7 @@ vmstat_loop(struct tool_ctx *tc, const struct vmstat_opts *vo)
 		if (n == vo->vo_count)
 			break;
 		if (out_flush(tc->tc_o) != 0) {
-			status = EX_IOERR;
+			status = tool_fail(tc, EX_IOERR, "cannot write");
 			break;
 		}
 		tool_sleep(vo->vo_wait);
