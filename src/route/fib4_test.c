@@ -12,6 +12,8 @@
 #include "route/route_test.h"
 
 #include <arpa/inet.h>
+#include <sys/resource.h>
+#include <errno.h>
 #include <pthread.h>
 
 #include <netepoch/epoch.h>
@@ -20,7 +22,7 @@
 #include "route/fib4.h"
 #include "route/radix.h"
 
-#define	MAXROUTES	400
+#define	MAXROUTES	200
 #define	MAXIDX		2000u
 
 /* The list: rt_idx 0 is a free place. */
@@ -171,7 +173,7 @@ test_radix(void **state)
 	int plen, round;
 
 	memset(ref, 0, sizeof(ref));
-	for (round = 0; round < 60000; round++) {
+	for (round = 0; round < 40000; round++) {
 		rt = &ref[test_rand() % MAXROUTES];
 		if (rt->rt_idx != 0) {
 			rn = radix_find(root, rt->rt_key, rt->rt_plen);
@@ -273,7 +275,7 @@ test_fib(void **state)
 
 	memset(ref, 0, sizeof(ref));
 	assert_int_equal(fib4_trie.fm_init(&priv), 0);
-	for (round = 0; round < 12000; round++) {
+	for (round = 0; round < 8000; round++) {
 		fib_step(priv);
 		NET_EPOCH_ENTER(et);
 		check_fib(priv);
@@ -285,7 +287,7 @@ test_fib(void **state)
 			if (ref[i].rt_idx != 0)
 				fib_delete(priv, &ref[i]);
 		NET_EPOCH_ENTER(et);
-		for (i = 0; i < 1000; i++)
+		for (i = 0; i < 100; i++)
 			check_fib(priv);
 		NET_EPOCH_EXIT(et);
 		NET_EPOCH_DRAIN_CALLBACKS();
@@ -399,6 +401,7 @@ static void
 test_fib_churn(void **state)
 {
 	bool on[3 * STABLE + 1] = { false };
+	double end = test_clock() + CHURN_SECONDS;
 	pthread_t td[2];
 	void *priv;
 	int i;
@@ -411,15 +414,83 @@ test_fib_churn(void **state)
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&td[i], NULL, churn_reader,
 		    priv), 0);
-	for (i = 0; i < CHURN_ROUNDS; i++)
+	for (i = 0; i < CHURN_ROUNDS && test_clock() < end; i++)
 		churn_toggle(priv, on);
+	printf("%d changes\n", i);
 	atomic_store(&churn_stop, true);
 	for (i = 0; i < 2; i++)
 		pthread_join(td[i], NULL);
-	printf("%ju lookups during %d changes\n",
-	    (uintmax_t)churn_lookups, CHURN_ROUNDS);
+	printf("%ju lookups\n", (uintmax_t)churn_lookups);
 	assert_true(churn_lookups > 0);
 	assert_int_equal(churn_wrong, 0);
+	NET_EPOCH_DRAIN_CALLBACKS();
+	fib4_trie.fm_fini(priv);
+}
+
+/* ---- No memory ---- */
+
+/* Let the process grow no more (or again), as far as its own data go. */
+static void
+limit_data(bool on)
+{
+	struct rlimit rl;
+
+	assert_int_equal(getrlimit(RLIMIT_DATA, &rl), 0);
+	rl.rlim_cur = on ? 4096 : rl.rlim_max;	/* 0 would be no limit */
+	assert_int_equal(setrlimit(RLIMIT_DATA, &rl), 0);
+}
+
+/* The number that priv has for the first address of key. */
+static const struct nhop *
+fib_one(void *priv, uint32_t key)
+{
+	const in_addr_t dst = htonl(key);
+	struct epoch_tracker et;
+	const struct nhop *nh;
+
+	NET_EPOCH_ENTER(et);
+	fib4_trie.fm_lookup(priv, nhops, &dst, &nh, 1);
+	NET_EPOCH_EXIT(et);
+	return (nh);
+}
+
+/*
+ * A prefix that needs memory which is not there is refused, and the table is
+ * as it was; with memory it is taken.
+ */
+static void
+test_fib_nomem(void **state)
+{
+	const uint32_t base = 0x20000000;
+	uint32_t i, n;
+	int error = 0;
+	void *priv;
+
+	assert_int_equal(fib4_trie.fm_init(&priv), 0);
+	assert_int_equal(fib4_trie.fm_add(priv, 0, 0, 1), 0);
+	limit_data(true);
+	/* Two blocks for each: far below what the reserved space could hold. */
+	for (n = 0; n < 20000; n++) {
+		error = fib4_trie.fm_add(priv, base + (n << 16), 32, 2);
+		if (error != 0)
+			break;
+	}
+	limit_data(false);
+	assert_int_equal(error, ENOMEM);
+	for (i = 0; i < n; i++) {
+		assert_ptr_equal(fib_one(priv, base + (i << 16)),
+		    fake_nhop(2));
+		assert_ptr_equal(fib_one(priv, base + (i << 16) + 1),
+		    fake_nhop(1));
+	}
+	assert_ptr_equal(fib_one(priv, base + (n << 16)), fake_nhop(1));
+	for (i = n; i < n + 3000; i++)
+		assert_int_equal(fib4_trie.fm_add(priv, base + (i << 16), 32,
+		    2), 0);
+	assert_ptr_equal(fib_one(priv, base + (n << 16)), fake_nhop(2));
+	for (i = 0; i < n + 3000; i++)
+		fib4_trie.fm_delete(priv, base + (i << 16), 32, 1, 0);
+	assert_ptr_equal(fib_one(priv, base), fake_nhop(1));
 	NET_EPOCH_DRAIN_CALLBACKS();
 	fib4_trie.fm_fini(priv);
 }
@@ -462,6 +533,7 @@ main(void)
 		cmocka_unit_test(test_radix),
 		cmocka_unit_test(test_idxpool),
 		cmocka_unit_test(test_fib),
+		cmocka_unit_test(test_fib_nomem),
 		cmocka_unit_test(test_fib_churn),
 	};
 

@@ -46,6 +46,18 @@ test_next(uint64_t *state)
 	return (z ^ z >> 31);
 }
 
+/* Seconds that have gone by since some moment: churn tests end by the clock. */
+static inline double
+test_clock(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((double)ts.tv_sec + (double)ts.tv_nsec * 1e-9);
+}
+
+#define	CHURN_SECONDS	3.0	/* at most; a sanitizer does fewer rounds */
+
 static inline uint64_t
 test_rand(void)
 {
