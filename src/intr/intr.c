@@ -104,6 +104,7 @@ ithread_join(struct ithread *it)
 
 	(void)ithread_request(it, ithread_end, NULL, NULL);
 	thread_join(it->it_td);
+	free(it->it_poll);
 	close(it->it_epfd);
 	close(it->it_busyfd);
 	close(it->it_wakefd);

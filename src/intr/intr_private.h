@@ -34,6 +34,7 @@
 
 struct ithread;
 struct intr_request;
+struct pollfd;
 
 typedef int intr_request_fn(struct ithread *it, struct intr_request *rq);
 
@@ -66,6 +67,7 @@ enum intr_domain_cell {
 
 #define	INTR_WATCH_SLEEP	0x1	/* in it_epfd */
 #define	INTR_WATCH_BUSY		0x2	/* in it_busyfd */
+#define	INTR_WATCH_POLL		0x4	/* in none: poll(2) asks in sleep */
 
 struct intr_event {
 	struct ithread	*ie_ithread;	/* (c) */
@@ -115,7 +117,12 @@ struct ithread {
 	unsigned int	 it_nbusy;	/* (t) events in it_busyfd */
 	uint64_t	 it_look;	/* (t) time_ns() of the last look */
 	uint64_t	 it_idle;	/* (t) times found idle */
-	int		 it_epfd;	/* (c) all events: to sleep on */
+	unsigned int	 it_nfds;	/* (t) events with a fd */
+	unsigned int	 it_npoll;	/* (t) those with INTR_WATCH_POLL */
+	unsigned int	 it_maxpoll;	/* (t) size of it_poll: more than
+					   it_nfds */
+	struct pollfd	*it_poll;	/* (t) it_epfd, then the polled ones */
+	int		 it_epfd;	/* (c) the other events: to sleep on */
 	int		 it_busyfd;	/* (c) events that need looking at while
 					   the ithread is busy */
 	int		 it_wakefd;	/* (c) eventfd in it_epfd */
