@@ -44,6 +44,7 @@ extern "C" {
 
 #define	EPOCH_MAX	64	/* epochs in a process */
 #define	EPOCH_KEY_ASYMMETRIC ((uint64_t)EPOCH_ASYMMETRIC << 32)
+#define	EPOCH_RING	16384U	/* callbacks a thread may have outstanding */
 #define	EPOCH_LINE	128	/* two cache lines: prefetchers fetch pairs */
 
 /*
@@ -71,10 +72,29 @@ struct epoch_record {
 	uint64_t	 r_stalled;	/* (a) r_value already reported */
 } __attribute__((__aligned__(EPOCH_LINE)));
 
+struct epoch_context;
+typedef struct epoch_context *epoch_context_t;
+typedef void (*epoch_callback_t)(epoch_context_t);
+
+/* Lies in the object to be freed.  Ours from epoch_call() to the callback. */
+struct epoch_context {
+	epoch_callback_t ec_callback;
+	uintptr_t	 ec_link;
+};
+
+/* The producer's end of what a thread has deferred for one epoch. */
+struct epoch_queue {
+	epoch_context_t	*q_put;		/* (a) next slot; only its thread writes */
+	epoch_context_t	*q_stop;	/* (t) where to look around */
+	uint32_t	 q_wake;	/* (a) the reclaimer sleeps */
+};
+
 /* A thread's private side of one epoch: no other thread looks at it. */
 struct epoch_section {
-	struct epoch_record *s_record;	/* (t) a stand-in before first entry */
+	struct epoch_record *s_record;	/* (t) stand-ins before first use, */
+	struct epoch_queue *s_queue;	/* (t) both */
 	uint64_t	 s_nested;	/* (t) entries beyond the outermost */
+	uint64_t	 s_spare;
 };
 
 struct epoch_thread {
@@ -98,16 +118,6 @@ struct epoch_tracker {
 	int		 et_line;
 };
 typedef struct epoch_tracker *epoch_tracker_t;
-
-struct epoch_context;
-typedef struct epoch_context *epoch_context_t;
-typedef void (*epoch_callback_t)(epoch_context_t);
-
-/* Lies in the object to be freed.  Ours from epoch_call() to the callback. */
-struct epoch_context {
-	epoch_callback_t ec_callback;
-	uintptr_t	 ec_link;
-};
 
 /* Counters of one epoch since its allocation; all times in nanoseconds. */
 struct epoch_stats {
@@ -158,8 +168,6 @@ void	 epoch_wait(epoch_t);
 void	 epoch_wait_preempt(epoch_t);
 void	 epoch_drain_callbacks(epoch_t);
 size_t	 epoch_poll(epoch_t);
-/* Anywhere but in a signal handler. */
-void	 epoch_call(epoch_t, epoch_callback_t, epoch_context_t);
 
 /* Diagnostics. */
 int	 in_epoch_verbose(epoch_t, int);
@@ -171,6 +179,10 @@ int	 epoch_trace_list(char *, size_t);
 
 /* Called by the inline functions below and by the macros; not by programs. */
 struct epoch_record *epoch_attach(epoch_t);
+void	 epoch_call_slow(epoch_t, epoch_callback_t, epoch_context_t);
+void	 epoch_call_stop(epoch_t);
+void	 epoch_call_debug(epoch_t, epoch_callback_t, epoch_context_t,
+	    const char *, int);
 void	 epoch_panic(const char *, const char *, int);
 void	 epoch_enter_debug(epoch_t, const char *, int);
 void	 epoch_exit_debug(epoch_t, const char *, int);
@@ -270,8 +282,36 @@ in_epoch(epoch_t e)
 	    epoch_section_depth(epoch_section_self(e->e_key)) != 0);
 }
 
+/*
+ * Defer.  The ring is this thread's alone, so plain stores do; the release
+ * publishes the slot, and what was unlinked before, to whoever reclaims.  The
+ * reclaimer's sleep is looked at after that: its half of the fence between
+ * the two is a membarrier(2).
+ */
+static inline void
+epoch_call_raw(epoch_t e, epoch_callback_t cb, epoch_context_t ctx)
+{
+	struct epoch_queue *q = epoch_section_self(e->e_key)->s_queue;
+	epoch_context_t *put = q->q_put;
+
+	EPOCH_PROBE1(call, e);
+	if (__builtin_expect(put == q->q_stop, 0)) {
+		epoch_call_slow(e, cb, ctx);
+		return;
+	}
+	ctx->ec_callback = cb;
+	*put = ctx;
+	__atomic_store_n(&q->q_put, put + 1, __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (__builtin_expect(__atomic_load_n(&q->q_wake, __ATOMIC_RELAXED) !=
+	    0, 0))
+		epoch_call_stop(e);
+}
+
 #ifdef INVARIANTS
 
+#define	epoch_call(e, cb, ctx)						\
+	epoch_call_debug((e), (cb), (ctx), __FILE__, __LINE__)
 #define	epoch_enter(e)		epoch_enter_debug((e), __FILE__, __LINE__)
 #define	epoch_exit(e)		epoch_exit_debug((e), __FILE__, __LINE__)
 #define	epoch_enter_preempt(e, et)					\
@@ -290,6 +330,19 @@ in_epoch(epoch_t e)
 	epoch_live_assert((ctx), __FILE__, __LINE__)
 
 #else
+
+/*
+ * Run cb(ctx) once no section that is open now is open any more.  ctx lies in
+ * the object and is ours until then; it must not be queued twice.  Legal
+ * inside a section and inside a callback, not in a signal handler.  Does not
+ * fail.  Outside all sections it may wait up to 100 ms when EPOCH_RING
+ * callbacks of this thread are outstanding.
+ */
+static inline void
+epoch_call(epoch_t e, epoch_callback_t cb, epoch_context_t ctx)
+{
+	epoch_call_raw(e, cb, ctx);
+}
 
 static inline void
 epoch_enter(epoch_t e)

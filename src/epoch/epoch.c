@@ -25,7 +25,8 @@
 
 #include "epoch_private.h"
 
-#define	EPOCH_SPIN	2000U		/* pauses before the first yield */
+#define	EPOCH_SPINS	32U		/* pauses between looks at the clock */
+#define	EPOCH_SPIN_NS	150000U		/* pauses before the first yield */
 #define	EPOCH_YIELD_NS	1000000U	/* yields before the first sleep */
 #define	EPOCH_SLEEP_NS	50000		/* shortest sleep */
 #define	EPOCH_SLEEP_MAX	20U		/* in units of the shortest */
@@ -94,9 +95,9 @@ epoch_slot_init(struct epoch_slot *es, const char *name, unsigned int flags)
 	/* The reclaimer may still look at the slot's former life. */
 	__atomic_store_n(&es->es_epoch.e_key, (uint64_t)flags << 32 |
 	    epoch_index(es) * sizeof(struct epoch_section), __ATOMIC_RELAXED);
+	epoch_queues_wake(es);
 	(void)strncpy(es->es_name, name, sizeof(es->es_name) - 1);
 	es->es_name[sizeof(es->es_name) - 1] = '\0';
-	epoch_queues_renew(es);
 	es->es_base = es->es_epoch.e_value;
 	es->es_stall_ns = 0;
 	es->es_stall_cb = NULL;
@@ -214,83 +215,65 @@ epoch_bump(struct epoch_slot *es)
 	return (goal);
 }
 
-/* Has the thread of r left every section that it began before goal? */
-static inline bool
-epoch_record_passed(const struct epoch_record *r, uint64_t goal)
-{
-	uint64_t value = __atomic_load_n(&r->r_value, __ATOMIC_ACQUIRE);
-
-	return (value == 0 || value >= goal);
-}
-
 /*
- * Scan from *rp on; leaves *rp at the first record in the way and returns
- * false, or NULL and true.  A record that passed once need not be looked at
- * again for the same goal.
+ * Give the reader r time.  Spin first, since most sections are short, and
+ * without a look at the clock at first, since many are shorter than that;
+ * then yield, since the reader may be preempted on this very CPU; then sleep.
  */
-bool
-epoch_goal_passed(struct epoch_slot *es, struct epoch_record **rp,
-    uint64_t goal)
-{
-	struct epoch_record *r;
-
-	(void)es;
-	for (r = *rp; r != NULL; r = r->r_next) {
-		if (!epoch_record_passed(r, goal))
-			break;
-	}
-	*rp = r;
-	return (r == NULL);
-}
-
-/*
- * Give the reader r time.  Spin first, since most sections are short; then
- * yield, since the reader may be preempted on this very CPU; then sleep.
- */
-void
+static void
 epoch_backoff(struct epoch_slot *es, struct epoch_backoff *eb,
     struct epoch_record *r)
 {
 	struct timespec ts = { 0, 0 };
-	uint64_t now;
+	uint64_t age;
 
-	if (eb->eb_start == 0)
+	epoch_pause();
+	if (eb->eb_spins++ % EPOCH_SPINS != EPOCH_SPINS - 1)
+		return;
+	if (eb->eb_start == 0) {
 		eb->eb_start = epoch_now();
-	if (eb->eb_spins++ < EPOCH_SPIN) {
-		epoch_pause();
 		return;
 	}
-	now = epoch_now();
+	age = epoch_now() - eb->eb_start;
+	if (age < EPOCH_SPIN_NS)
+		return;
+	eb->eb_spins = EPOCH_SPINS - 1;	/* from now on look each time */
 	epoch_count(&es->es_stats.es_switches, 1);
-	if (now - eb->eb_start < EPOCH_YIELD_NS) {
+	if (age < EPOCH_YIELD_NS) {
 		(void)sched_yield();
 		return;
 	}
-	if (r != NULL)
-		epoch_stall_check(es, r, now - eb->eb_start);
+	epoch_stall_check(es, r, age);
 	if (eb->eb_sleeps < EPOCH_SLEEP_MAX)
 		eb->eb_sleeps++;
 	ts.tv_nsec = (long)eb->eb_sleeps * EPOCH_SLEEP_NS;
 	(void)nanosleep(&ts, NULL);
 }
 
-/* Wait until goal has passed, from record r on. */
-void
-epoch_goal_wait(struct epoch_slot *es, struct epoch_record *r, uint64_t goal)
+/* Wait until goal has passed: r is the first record in the way. */
+static __attribute__((noinline)) void
+epoch_goal_block(struct epoch_slot *es, struct epoch_record *r, uint64_t goal)
 {
 	struct epoch_backoff eb = { 0, 0, 0 };
 	uint64_t took;
 
-	while (!epoch_goal_passed(es, &r, goal)) {
-		if (eb.eb_start == 0)
-			epoch_count(&es->es_stats.es_nblocked, 1);
+	do
 		epoch_backoff(es, &eb, r);
-	}
+	while (!epoch_goal_passed(&r, goal));
+	epoch_count(&es->es_stats.es_nblocked, 1);
 	if (eb.eb_start != 0) {
 		took = epoch_now() - eb.eb_start;
 		epoch_count_max(&es->es_stats.es_longest_grace, took);
 		epoch_count_max(&es->es_stats.es_longest_section, took);
 	}
+}
+
+/* Wait until goal has passed, from record r on. */
+void
+epoch_goal_wait(struct epoch_slot *es, struct epoch_record *r, uint64_t goal)
+{
+	if (!epoch_goal_passed(&r, goal))
+		epoch_goal_block(es, r, goal);
 }
 
 static void

@@ -23,10 +23,11 @@
 #include "epoch_private.h"
 
 #define	EPOCH_RING_BYTES (EPOCH_RING * sizeof(epoch_context_t))
-#define	EPOCH_RUN_STEP	64U	/* callbacks between updates of q_head */
 #define	EPOCH_AHEAD	8U	/* contexts prefetched ahead of the run */
+#define	EPOCH_RUN_STEP	256U	/* callbacks between updates of rq_head */
 
-static const uint32_t epoch_never_idle;
+/* In place of a queue: always at its stop. */
+struct epoch_ring epoch_noqueue;
 
 static inline epoch_context_t
 epoch_over_next(epoch_context_t ctx)
@@ -34,27 +35,37 @@ epoch_over_next(epoch_context_t ctx)
 	return ((epoch_context_t)(ctx->ec_link & ~EPOCH_MARK_BITS));
 }
 
+/* Contexts in the ring, as seen by its thread or by whoever reclaims. */
+static inline uint64_t
+epoch_ring_used(const struct epoch_ring *q)
+{
+	uint64_t put;
+
+	put = (uint64_t)(__atomic_load_n(&q->rq.q_put, __ATOMIC_ACQUIRE) -
+	    q->rq_slots);
+	return ((put - __atomic_load_n(&q->rq_head, __ATOMIC_ACQUIRE)) %
+	    EPOCH_RING);
+}
+
 static uint64_t
-epoch_queue_backlog(struct epoch_queue *q)
+epoch_queue_backlog(struct epoch_ring *q)
 {
 	uint64_t done, in;
 
-	done = __atomic_load_n(&q->q_head, __ATOMIC_RELAXED) +
-	    __atomic_load_n(&q->q_over_done, __ATOMIC_RELAXED);
-	in = __atomic_load_n(&q->q_tail, __ATOMIC_RELAXED) +
-	    __atomic_load_n(&q->q_over_in, __ATOMIC_RELAXED);
-	return (in > done ? in - done : 0);
+	done = __atomic_load_n(&q->rq_over_done, __ATOMIC_RELAXED);
+	in = __atomic_load_n(&q->rq_over_in, __ATOMIC_RELAXED);
+	return (epoch_ring_used(q) + (in > done ? in - done : 0));
 }
 
 /* Callbacks queued for es and not yet run; no lock, so of no one moment. */
 uint64_t
 epoch_backlog(struct epoch_slot *es)
 {
-	struct epoch_queue *q;
+	struct epoch_ring *q;
 	uint64_t n = 0;
 
 	for (q = __atomic_load_n(&es->es_queues, __ATOMIC_ACQUIRE); q != NULL;
-	    q = q->q_next)
+	    q = q->rq_next)
 		n += epoch_queue_backlog(q);
 	return (n);
 }
@@ -80,20 +91,20 @@ epoch_oldest(struct epoch_slot *es)
 
 /* In the child of a fork: only the thread of td still produces. */
 void
-epoch_queue_forked(struct epoch_queue *q, const void *td)
+epoch_queue_forked(struct epoch_ring *q, const void *td)
 {
 	epoch_context_t ctx;
-	uint64_t n = q->q_over_done;
+	uint64_t n = q->rq_over_done;
 
-	(void)pthread_mutex_init(&q->q_mtx, NULL);
-	if (q->q_owner != td)
-		q->q_owner = NULL;
+	(void)pthread_mutex_init(&q->rq_mtx, NULL);
+	if (q->rq_owner != td)
+		q->rq_owner = NULL;
 	/* A push may have been cut in half: count again. */
-	for (ctx = q->q_over; ctx != NULL; ctx = epoch_over_next(ctx))
+	for (ctx = q->rq_over; ctx != NULL; ctx = epoch_over_next(ctx))
 		n++;
-	for (ctx = q->q_over_mark; ctx != NULL; ctx = epoch_over_next(ctx))
+	for (ctx = q->rq_over_mark; ctx != NULL; ctx = epoch_over_next(ctx))
 		n++;
-	q->q_over_in = n;
+	q->rq_over_in = n;
 }
 
 /* Run one callback.  The context, and what holds it, is the callback's. */
@@ -109,39 +120,40 @@ epoch_run_one(epoch_context_t ctx)
 
 /*
  * Run the batch's part of a ring.  Slots go back to the producer in steps;
- * q_head never passes a callback that has not returned.
+ * rq_head never passes a callback that has not returned.
  */
 static void
-epoch_run_ring(struct epoch_queue *q)
+epoch_run_ring(struct epoch_ring *q)
 {
-	const uint64_t mask = EPOCH_RING - 1;
-	uint64_t end = q->q_mark;
+	const epoch_context_t *ring = q->rq_slots;
+	uint64_t end = q->rq_mark;
 	uint64_t i, step;
 
-	for (i = q->q_head; i != end;) {
+	for (i = q->rq_head; i != end;) {
 		step = end - i < EPOCH_RUN_STEP ? end : i + EPOCH_RUN_STEP;
-		for (; i != step; i++) {
-			if (i + EPOCH_AHEAD < end)
-				__builtin_prefetch(
-				    q->q_ring[(i + EPOCH_AHEAD) & mask]);
-			epoch_run_one(q->q_ring[i & mask]);
+		for (; i + EPOCH_AHEAD < step; i++) {
+			__builtin_prefetch(
+			    ring[(i + EPOCH_AHEAD) % EPOCH_RING], 1);
+			epoch_run_one(ring[i % EPOCH_RING]);
 		}
-		__atomic_store_n(&q->q_head, i, __ATOMIC_RELEASE);
+		for (; i != step; i++)
+			epoch_run_one(ring[i % EPOCH_RING]);
+		__atomic_store_n(&q->rq_head, i, __ATOMIC_RELEASE);
 	}
 }
 
 static size_t
-epoch_run_over(struct epoch_queue *q)
+epoch_run_over(struct epoch_ring *q)
 {
 	epoch_context_t ctx, next;
 	size_t n = 0;
 
-	for (ctx = q->q_over_mark; ctx != NULL; ctx = next, n++) {
+	for (ctx = q->rq_over_mark; ctx != NULL; ctx = next, n++) {
 		next = epoch_over_next(ctx);
 		epoch_run_one(ctx);
 	}
-	q->q_over_mark = NULL;
-	__atomic_store_n(&q->q_over_done, q->q_over_done + n,
+	q->rq_over_mark = NULL;
+	__atomic_store_n(&q->rq_over_done, q->rq_over_done + n,
 	    __ATOMIC_RELEASE);
 	return (n);
 }
@@ -151,18 +163,18 @@ static size_t
 epoch_run(struct epoch_slot *es)
 {
 	struct epoch_td *td = epoch_td_get();
-	struct epoch_queue *q;
+	struct epoch_ring *q;
 	size_t n = 0;
 	uint64_t age;
 
 	td->td_running = es;
 	for (q = __atomic_load_n(&es->es_queues, __ATOMIC_ACQUIRE); q != NULL;
-	    q = q->q_next) {
-		if (q->q_head != q->q_mark) {
-			n += (size_t)(q->q_mark - q->q_head);
+	    q = q->rq_next) {
+		if (q->rq_head != q->rq_mark) {
+			n += (size_t)(q->rq_mark - q->rq_head);
 			epoch_run_ring(q);
 		}
-		if (q->q_over_mark != NULL)
+		if (q->rq_over_mark != NULL)
 			n += epoch_run_over(q);
 	}
 	td->td_running = NULL;
@@ -181,21 +193,21 @@ epoch_run(struct epoch_slot *es)
 static bool
 epoch_mark(struct epoch_slot *es)
 {
-	struct epoch_queue *q;
+	struct epoch_ring *q;
 	uint64_t birth, n = 0;
 
 	for (q = __atomic_load_n(&es->es_queues, __ATOMIC_ACQUIRE); q != NULL;
-	    q = q->q_next) {
-		q->q_mark = __atomic_load_n(&q->q_tail, __ATOMIC_ACQUIRE);
-		n += q->q_mark - q->q_head;
-		if (__atomic_load_n(&q->q_over_in, __ATOMIC_RELAXED) ==
-		    q->q_over_done)
+	    q = q->rq_next) {
+		q->rq_mark = q->rq_head + epoch_ring_used(q);
+		n += q->rq_mark - q->rq_head;
+		if (__atomic_load_n(&q->rq_over_in, __ATOMIC_RELAXED) ==
+		    q->rq_over_done)
 			continue;
-		(void)pthread_mutex_lock(&q->q_mtx);
-		q->q_over_mark = q->q_over;
-		n += q->q_over_in - q->q_over_done;
-		q->q_over = NULL;
-		(void)pthread_mutex_unlock(&q->q_mtx);
+		(void)pthread_mutex_lock(&q->rq_mtx);
+		q->rq_over_mark = q->rq_over;
+		n += q->rq_over_in - q->rq_over_done;
+		q->rq_over = NULL;
+		(void)pthread_mutex_unlock(&q->rq_mtx);
 	}
 	birth = __atomic_exchange_n(&es->es_birth, 0, __ATOMIC_RELAXED);
 	if (birth < es->es_marked)
@@ -225,7 +237,7 @@ epoch_step(struct epoch_slot *es)
 		epoch_heavy_barrier(es);
 		es->es_fenced = true;
 	}
-	if (!epoch_goal_passed(es, &es->es_scan, es->es_goal)) {
+	if (!epoch_goal_passed(&es->es_scan, es->es_goal)) {
 		epoch_stall_check(es, es->es_scan,
 		    epoch_now() - es->es_marked);
 		return (0);
@@ -315,54 +327,48 @@ epoch_drain_callbacks(epoch_t e)
 	(void)pthread_mutex_unlock(&es->es_mtx);
 }
 
-/* Whose sleep a call into q must end: the reclaimer's or nobody's. */
-static void
-epoch_queue_wakes(struct epoch_slot *es, struct epoch_queue *q)
-{
-	q->q_idle = (epoch_slot_flags(es) & EPOCH_POLLED) != 0 ?
-	    &epoch_never_idle : &epoch_reclaim_state;
-}
-
-/* The slot is a new epoch, and threads still have queues of the old one. */
+/* The reclaimer sleeps: the next call on es must wake it, unless polled. */
 void
-epoch_queues_renew(struct epoch_slot *es)
+epoch_queues_wake(struct epoch_slot *es)
 {
-	struct epoch_queue *q;
+	uint32_t wake = (epoch_slot_flags(es) & EPOCH_POLLED) == 0;
+	struct epoch_ring *q;
 
-	for (q = es->es_queues; q != NULL; q = q->q_next)
-		epoch_queue_wakes(es, q);
+	for (q = __atomic_load_n(&es->es_queues, __ATOMIC_ACQUIRE); q != NULL;
+	    q = q->rq_next)
+		__atomic_store_n(&q->rq.q_wake, wake, __ATOMIC_SEQ_CST);
 }
 
 /* A queue nobody produces for, or a new one; epoch_lock held. */
-static struct epoch_queue *
+static struct epoch_ring *
 epoch_queue_make(struct epoch_slot *es)
 {
-	struct epoch_queue *q;
+	struct epoch_ring *q;
 
-	for (q = es->es_queues; q != NULL; q = q->q_next) {
-		if (q->q_owner == NULL)
+	for (q = es->es_queues; q != NULL; q = q->rq_next) {
+		if (q->rq_owner == NULL)
 			return (q);
 	}
 	q = epoch_mem_alloc(sizeof(*q));
-	q->q_ring = epoch_mem_alloc(EPOCH_RING_BYTES);
-	(void)pthread_mutex_init(&q->q_mtx, NULL);
-	q->q_next = es->es_queues;
+	q->rq_slots = epoch_mem_alloc(EPOCH_RING_BYTES);
+	q->rq.q_put = q->rq.q_stop = q->rq_slots;
+	(void)pthread_mutex_init(&q->rq_mtx, NULL);
+	q->rq_next = es->es_queues;
 	__atomic_store_n(&es->es_queues, q, __ATOMIC_RELEASE);
 	return (q);
 }
 
-static struct epoch_queue *
+static struct epoch_ring *
 epoch_queue_attach(struct epoch_slot *es)
 {
 	struct epoch_td *td = epoch_td_get();
-	struct epoch_queue *q;
+	struct epoch_ring *q;
 	sigset_t set;
 
 	epoch_lock_enter(&set);
 	q = epoch_queue_make(es);
-	q->q_owner = td;
-	epoch_queue_wakes(es, q);
-	td->td_queue[epoch_index(es)] = q;
+	q->rq_owner = td;
+	td->td_pub.td_section[epoch_index(es)].s_queue = &q->rq;
 	epoch_lock_exit(&set);
 	return (q);
 }
@@ -372,7 +378,7 @@ epoch_queue_attach(struct epoch_slot *es)
  * because the caller may hold a lock that a reader spins for.
  */
 static void
-epoch_throttle(struct epoch_slot *es, struct epoch_queue *q)
+epoch_throttle(struct epoch_slot *es, struct epoch_ring *q)
 {
 	const struct timespec ts = { 0, 50000 };
 	bool help = (epoch_slot_flags(es) & EPOCH_HELP) != 0;
@@ -386,94 +392,104 @@ epoch_throttle(struct epoch_slot *es, struct epoch_queue *q)
 		} else if (epoch_poll(&es->es_epoch) == 0) {
 			(void)sched_yield();
 		}
-		q->q_space = __atomic_load_n(&q->q_head, __ATOMIC_ACQUIRE);
-	} while (q->q_tail - q->q_space > EPOCH_RING / 2 &&
+	} while (epoch_ring_used(q) > EPOCH_RING / 2 &&
 	    epoch_now() - start < EPOCH_THROTTLE_NS);
 }
 
 /*
- * Little room: help, or wait, where that can do no harm.  A thread inside a
- * section holds the grace period up itself, and one inside a callback holds
- * up the rest of the batch.
+ * May this thread help, or wait, without harm?  One inside a section holds
+ * the grace period up itself, and one inside a callback the rest of a batch.
  */
-static void
-epoch_make_room(struct epoch_slot *es, struct epoch_queue *q)
+static bool
+epoch_may_wait(struct epoch_slot *es)
 {
 	struct epoch_td *td = epoch_td_self();
 	unsigned int flags = epoch_slot_flags(es);
 
-	q->q_space = __atomic_load_n(&q->q_head, __ATOMIC_ACQUIRE);
-	if (q->q_tail - q->q_space >= EPOCH_RING - EPOCH_BATCH &&
-	    (flags & (EPOCH_POLLED | EPOCH_HELP)) != EPOCH_POLLED &&
-	    td->td_running == NULL && !epoch_td_inside(td))
-		epoch_throttle(es, q);
+	return ((flags & (EPOCH_POLLED | EPOCH_HELP)) != EPOCH_POLLED &&
+	    td->td_running == NULL && !epoch_td_inside(td));
 }
 
 /* The ring is full and stays so. */
 static void
-epoch_call_over(struct epoch_slot *es, struct epoch_queue *q,
+epoch_call_over(struct epoch_slot *es, struct epoch_ring *q,
     epoch_context_t ctx)
 {
 	epoch_count(&es->es_stats.es_overflows, 1);
-	(void)pthread_mutex_lock(&q->q_mtx);
-	ctx->ec_link = (uintptr_t)q->q_over | EPOCH_QUEUED;
-	q->q_over = ctx;
-	__atomic_store_n(&q->q_over_in, q->q_over_in + 1, __ATOMIC_RELAXED);
-	(void)pthread_mutex_unlock(&q->q_mtx);
+	(void)pthread_mutex_lock(&q->rq_mtx);
+	ctx->ec_link = (uintptr_t)q->rq_over | EPOCH_QUEUED;
+	q->rq_over = ctx;
+	__atomic_store_n(&q->rq_over_in, q->rq_over_in + 1, __ATOMIC_RELAXED);
+	(void)pthread_mutex_unlock(&q->rq_mtx);
 }
 
-/* Each EPOCH_BATCH calls, and when the reclaimer sleeps. */
-static void
-epoch_call_kick(struct epoch_slot *es, struct epoch_queue *q)
+/* This thread's queue; the stand-in before its first call. */
+static inline struct epoch_ring *
+epoch_queue_self(epoch_t e)
 {
-	uint64_t none = 0;
+	return ((struct epoch_ring *)(void *)epoch_section_self(e->e_key)->
+	    s_queue);
+}
+
+/*
+ * Each EPOCH_BATCH calls, and at the first after idleness: see how full the
+ * ring is, tell the reclaimer, and set the place of the next stop.
+ */
+void
+epoch_call_stop(epoch_t e)
+{
+	struct epoch_slot *es = epoch_slot(e);
+	struct epoch_ring *q = epoch_queue_self(e);
+	uint64_t none = 0, room, put;
 
 	if ((epoch_slot_flags(es) & EPOCH_POLLED) == 0) {
-		if (__atomic_load_n(q->q_idle, __ATOMIC_RELAXED) != 0)
+		if (__atomic_exchange_n(&q->rq.q_wake, 0, __ATOMIC_SEQ_CST) !=
+		    0)
 			(void)__atomic_compare_exchange_n(&es->es_birth, &none,
 			    epoch_now(), false, __ATOMIC_RELAXED,
 			    __ATOMIC_RELAXED);
 		epoch_reclaim_kick();
-		return;
 	}
-	if ((epoch_slot_flags(es) & EPOCH_HELP) != 0)
-		epoch_make_room(es, q);
+	if (epoch_ring_used(q) >= EPOCH_RING - EPOCH_BATCH &&
+	    epoch_may_wait(es))
+		epoch_throttle(es, q);
+	/* A stop lies before the end of the slots, or at it. */
+	if (q->rq.q_put == q->rq_slots + EPOCH_RING)
+		__atomic_store_n(&q->rq.q_put, q->rq_slots, __ATOMIC_RELEASE);
+	put = (uint64_t)(q->rq.q_put - q->rq_slots);
+	room = EPOCH_RING - 1 - epoch_ring_used(q);
+	if (room > EPOCH_BATCH - put % EPOCH_BATCH)
+		room = EPOCH_BATCH - put % EPOCH_BATCH;
+	q->rq.q_stop = q->rq.q_put + room;
 }
 
 /*
- * Run cb(ctx) once no section that is open now is open any more.  ctx lies in
- * the object and is ours until then; it must not be queued twice.  Legal
- * inside a section and inside a callback, not in a signal handler.  Does not
- * fail.  Outside all sections it may wait up to 10 ms when 16,384 callbacks
- * of this thread are outstanding.
+ * The ring is full, nobody will wait, and the reclaimer was told not long
+ * ago: then a look around is wasted.
  */
+static bool
+epoch_call_hopeless(struct epoch_slot *es, struct epoch_ring *q)
+{
+	return (epoch_ring_used(q) == EPOCH_RING - 1 &&
+	    __atomic_load_n(&q->rq_over_in, __ATOMIC_RELAXED) % EPOCH_BATCH !=
+	    0 && !epoch_may_wait(es));
+}
+
+/* The first call of a thread, or one that has come to its stop. */
 void
-epoch_call(epoch_t e, epoch_callback_t cb, epoch_context_t ctx)
+epoch_call_slow(epoch_t e, epoch_callback_t cb, epoch_context_t ctx)
 {
 	struct epoch_slot *es = epoch_slot(e);
-	struct epoch_queue *q;
-	uint64_t tail;
+	struct epoch_ring *q = epoch_queue_self(e);
 
-	EPOCH_LIB_PROBE2(call, e, ctx);
-	if (epoch_debug_queued(ctx))
-		return;
-	q = epoch_td_self()->td_queue[epoch_index(es)];
-	if (__builtin_expect(q == NULL, 0))
+	if (q == &epoch_noqueue)
 		q = epoch_queue_attach(es);
-	ctx->ec_callback = cb;
-	tail = q->q_tail;
-	if (__builtin_expect(tail - q->q_space >= EPOCH_RING, 0)) {
-		epoch_make_room(es, q);
-		tail = q->q_tail;	/* a callback may have queued */
-		if (tail - q->q_space >= EPOCH_RING) {
-			epoch_call_over(es, q, ctx);
-			return;
-		}
+	if (q->rq.q_put == q->rq.q_stop && !epoch_call_hopeless(es, q))
+		epoch_call_stop(e);
+	if (q->rq.q_put != q->rq.q_stop) {
+		epoch_call_raw(e, cb, ctx);
+		return;
 	}
-	ctx->ec_link = EPOCH_QUEUED;
-	q->q_ring[tail & (EPOCH_RING - 1)] = ctx;
-	__atomic_store_n(&q->q_tail, tail + 1, __ATOMIC_RELEASE);
-	if (__builtin_expect(tail % EPOCH_BATCH == EPOCH_BATCH - 1 ||
-	    __atomic_load_n(q->q_idle, __ATOMIC_RELAXED) != 0, 0))
-		epoch_call_kick(es, q);
+	ctx->ec_callback = cb;
+	epoch_call_over(es, q, ctx);
 }

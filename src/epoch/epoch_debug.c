@@ -280,15 +280,25 @@ epoch_debug_wait(const char *func, struct epoch_slot *es)
 	return (false);
 }
 
-/* A context about to be queued: is it queued already? */
-bool
-epoch_debug_queued(epoch_context_t ctx)
+/* A context in a ring carries a mark; on the list it is over the link. */
+void
+epoch_call_debug(epoch_t e, epoch_callback_t cb, epoch_context_t ctx,
+    const char *file, int line)
 {
-	if (ctx->ec_callback == NULL ||
-	    (ctx->ec_link & EPOCH_MARK_BITS) != EPOCH_QUEUED)
-		return (false);
-	epoch_panicf("context %p is queued twice", (void *)ctx);
-	return (true);
+	if (!epoch_debug_valid(e, file, line))
+		return;
+	if (cb == NULL) {
+		epoch_panicf("no callback at %s:%d", file, line);
+		return;
+	}
+	if (ctx->ec_callback != NULL &&
+	    (ctx->ec_link & EPOCH_MARK_BITS) == EPOCH_QUEUED) {
+		epoch_panicf("context %p is queued twice at %s:%d",
+		    (void *)ctx, file, line);
+		return;
+	}
+	ctx->ec_link = EPOCH_QUEUED;
+	epoch_call_raw(e, cb, ctx);
 }
 
 /* A callback is about to run: nobody may follow the context any more. */

@@ -33,41 +33,39 @@
 
 #define	EPOCH_HIDDEN	__attribute__((visibility("hidden")))
 
-#define	EPOCH_RING	16384U		/* contexts a queue holds in order */
 #define	EPOCH_BATCH	1024U		/* calls between looks at the backlog */
 #define	EPOCH_TICK_NS	1000000		/* reclaimer's period while busy */
-#define	EPOCH_THROTTLE_NS 10000000	/* longest wait of one epoch_call() */
+#define	EPOCH_THROTTLE_NS 100000000 /* longest wait of one epoch_call() */
 
 /*
  * What one thread has deferred for one epoch.  The producer appends at
- * q_tail, whoever holds es_mtx consumes at q_head.  A queue outlives its
+ * q_put, whoever holds es_mtx consumes at rq_head.  One slot stays empty, so
+ * that a full ring differs from an empty one.  A queue outlives its
  * thread, and a later thread takes it over with what it holds.
  */
-struct epoch_queue {
-	uint64_t	 q_tail;	/* (a) written by the producer */
-	uint64_t	 q_space;	/* (p) q_head when last read */
-	const uint32_t	*q_idle;	/* (l) not 0: wake the reclaimer */
-	epoch_context_t	*q_ring;	/* (c) EPOCH_RING slots */
+struct epoch_ring {
+	struct epoch_queue rq;		/* the producer's end */
+	epoch_context_t	*rq_slots;	/* (c) EPOCH_RING of them */
 
-	uint64_t	 q_head		/* (a) written under es_mtx */
+	uint64_t	 rq_head	/* (a) written under es_mtx */
 	    __attribute__((aligned(EPOCH_LINE)));
-	uint64_t	 q_mark;	/* (m) end of the batch in wait */
-	uint64_t	 q_over_done;	/* (a) of the list, run */
+	uint64_t	 rq_mark;	/* (m) end of the batch in wait */
+	uint64_t	 rq_over_done;	/* (a) of the list, run */
 
-	pthread_mutex_t	 q_mtx		/* for the list below */
+	pthread_mutex_t	 rq_mtx		/* for the list below */
 	    __attribute__((aligned(EPOCH_LINE)));
-	epoch_context_t	 q_over;	/* (q_mtx) what found the ring full */
-	uint64_t	 q_over_in;	/* (q_mtx, read a) ever put there */
-	epoch_context_t	 q_over_mark;	/* (m) the part in the batch */
-	struct epoch_queue *q_next;	/* (c) in es_queues */
-	const void	*q_owner;	/* (l) NULL: free for a new thread */
+	epoch_context_t	 rq_over;	/* (rq_mtx) that found the ring full */
+	uint64_t	 rq_over_in;	/* (rq_mtx, read a) ever put there */
+	epoch_context_t	 rq_over_mark;	/* (m) the part in the batch */
+	struct epoch_ring *rq_next;	/* (c) in es_queues */
+	const void	*rq_owner;	/* (l) NULL: free for a new thread */
 } __attribute__((aligned(EPOCH_LINE)));
 
 /* An epoch with its writers' side. */
 struct epoch_slot {
 	struct epoch	 es_epoch;
 	struct epoch_record *es_records; /* (a) push only */
-	struct epoch_queue *es_queues;	/* (a) push only */
+	struct epoch_ring *es_queues;	/* (a) push only */
 	char		 es_name[32];	/* (c) */
 	uint32_t	 es_inuse;	/* (l, read a) */
 
@@ -90,7 +88,6 @@ struct epoch_slot {
 /* A thread, over what the inline functions see of it. */
 struct epoch_td {
 	struct epoch_thread td_pub;
-	struct epoch_queue *td_queue[EPOCH_MAX]; /* (t) */
 	struct epoch_td	*td_next;	/* (l) free list */
 	pid_t		 td_tid;	/* (c) while owned */
 	unsigned int	 td_index;	/* (c) */
@@ -115,7 +112,6 @@ struct epoch_backoff {
 
 EPOCH_HIDDEN extern struct epoch_slot epoch_slots[EPOCH_MAX];
 EPOCH_HIDDEN extern pthread_mutex_t epoch_lock;
-EPOCH_HIDDEN extern uint32_t epoch_reclaim_state;
 
 static inline struct epoch_slot *
 epoch_slot(epoch_t e)
@@ -175,12 +171,29 @@ EPOCH_HIDDEN uint64_t epoch_bump(struct epoch_slot *);
 EPOCH_HIDDEN void epoch_heavy_barrier(struct epoch_slot *);
 EPOCH_HIDDEN bool epoch_heavy_barrier_works(void);
 EPOCH_HIDDEN void epoch_heavy_barrier_register(void);
-EPOCH_HIDDEN bool epoch_goal_passed(struct epoch_slot *,
-    struct epoch_record **, uint64_t);
 EPOCH_HIDDEN void epoch_goal_wait(struct epoch_slot *, struct epoch_record *,
     uint64_t);
-EPOCH_HIDDEN void epoch_backoff(struct epoch_slot *, struct epoch_backoff *,
-    struct epoch_record *);
+
+/*
+ * Scan from *rp on; leaves *rp at the first record in the way and returns
+ * false, or NULL and true.  A record is in the way when its thread is in a
+ * section that it began before goal.  One that passed once need not be looked
+ * at again for the same goal.
+ */
+static inline bool
+epoch_goal_passed(struct epoch_record **rp, uint64_t goal)
+{
+	struct epoch_record *r;
+	uint64_t value;
+
+	for (r = *rp; r != NULL; r = r->r_next) {
+		value = __atomic_load_n(&r->r_value, __ATOMIC_ACQUIRE);
+		if (value != 0 && value < goal)
+			break;
+	}
+	*rp = r;
+	return (r == NULL);
+}
 
 /* epoch_thread.c */
 EPOCH_HIDDEN void epoch_lock_enter(sigset_t *);
@@ -191,11 +204,12 @@ EPOCH_HIDDEN bool epoch_td_inside(const struct epoch_td *);
 EPOCH_HIDDEN void epoch_fork_init(void);
 
 /* epoch_call.c */
+EPOCH_HIDDEN extern struct epoch_ring epoch_noqueue;
 EPOCH_HIDDEN size_t epoch_reclaim(struct epoch_slot *, bool *);
 EPOCH_HIDDEN uint64_t epoch_backlog(struct epoch_slot *);
 EPOCH_HIDDEN uint64_t epoch_oldest(struct epoch_slot *);
-EPOCH_HIDDEN void epoch_queues_renew(struct epoch_slot *);
-EPOCH_HIDDEN void epoch_queue_forked(struct epoch_queue *, const void *);
+EPOCH_HIDDEN void epoch_queues_wake(struct epoch_slot *);
+EPOCH_HIDDEN void epoch_queue_forked(struct epoch_ring *, const void *);
 
 /* epoch_reclaim.c */
 EPOCH_HIDDEN void epoch_reclaim_kick(void);
@@ -217,7 +231,6 @@ EPOCH_HIDDEN void epoch_stall_check(struct epoch_slot *,
 #ifdef INVARIANTS
 /* epoch_debug.c */
 EPOCH_HIDDEN void epoch_debug_exit_thread(struct epoch_td *);
-EPOCH_HIDDEN bool epoch_debug_queued(epoch_context_t);
 EPOCH_HIDDEN void epoch_debug_ran(epoch_context_t);
 EPOCH_HIDDEN bool epoch_debug_wait(const char *, struct epoch_slot *);
 EPOCH_HIDDEN void epoch_debug_place(const struct epoch_record *, unsigned int,
@@ -227,13 +240,6 @@ static inline void
 epoch_debug_exit_thread(struct epoch_td *td)
 {
 	(void)td;
-}
-
-static inline bool
-epoch_debug_queued(epoch_context_t ctx)
-{
-	(void)ctx;
-	return (false);
 }
 
 static inline void

@@ -6,9 +6,11 @@
  * an epoch that is not EPOCH_POLLED.  It blocks all signals.
  *
  * It sleeps for a tick while callbacks wait for readers, and without limit
- * when there are none.  A producer looks at epoch_reclaim_state after it has
- * stored its tail, without a fence; so before the long sleep we say IDLE, run
- * the producers' half of the fence by membarrier(2), and look again.
+ * when there are none.  A producer looks at its queue's q_wake after it has
+ * stored its place, without a fence; so before the long sleep we set all of
+ * these, run the producers' half of the fence by membarrier(2), and look
+ * again.  A producer clears its flag before it kicks, and the kick makes us
+ * come round and set it anew.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -18,13 +20,7 @@
 
 #include "epoch_private.h"
 
-#define	RECLAIM_BUSY	0U	/* running: will look at the queues */
-#define	RECLAIM_IDLE	1U	/* asleep until woken, or never started */
-
 #define	RECLAIM_BLIND_NS 100000000	/* idle sleep without membarrier(2) */
-
-uint32_t epoch_reclaim_state __attribute__((aligned(EPOCH_LINE))) =
-    RECLAIM_IDLE;
 
 static uint32_t epoch_reclaim_kicks;	/* (a) futex: work was announced */
 static uint32_t epoch_reclaim_asleep;	/* (a) somebody to wake */
@@ -37,6 +33,16 @@ epoch_reclaim_sleep(uint32_t seen, const struct timespec *ts)
 	(void)syscall(SYS_futex, &epoch_reclaim_kicks, FUTEX_WAIT_PRIVATE,
 	    seen, ts, NULL, 0);
 	__atomic_store_n(&epoch_reclaim_asleep, 0, __ATOMIC_RELAXED);
+}
+
+/* Every call on an epoch of ours is to wake us. */
+static void
+epoch_reclaim_wakes(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < EPOCH_MAX; i++)
+		epoch_queues_wake(&epoch_slots[i]);
 }
 
 /* One look at every epoch.  False when nothing is left to do. */
@@ -64,13 +70,12 @@ epoch_reclaim_idle(uint32_t seen)
 	const struct timespec blind = { 0, RECLAIM_BLIND_NS };
 	size_t ran = 0;
 
-	__atomic_store_n(&epoch_reclaim_state, RECLAIM_IDLE, __ATOMIC_SEQ_CST);
+	epoch_reclaim_wakes();
 	if (epoch_heavy_barrier_works())
 		epoch_heavy_barrier(NULL);
 	if (!epoch_reclaim_pass(&ran) && ran == 0)
 		epoch_reclaim_sleep(seen,
 		    epoch_heavy_barrier_works() ? NULL : &blind);
-	__atomic_store_n(&epoch_reclaim_state, RECLAIM_BUSY, __ATOMIC_SEQ_CST);
 }
 
 static void *
@@ -124,7 +129,6 @@ epoch_reclaim_kick(void)
 {
 	if (!__atomic_load_n(&epoch_reclaim_started, __ATOMIC_RELAXED))
 		epoch_reclaim_start();
-	__atomic_store_n(&epoch_reclaim_state, RECLAIM_BUSY, __ATOMIC_RELAXED);
 	(void)__atomic_add_fetch(&epoch_reclaim_kicks, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&epoch_reclaim_asleep, __ATOMIC_SEQ_CST) != 0)
 		(void)syscall(SYS_futex, &epoch_reclaim_kicks,
@@ -137,5 +141,5 @@ epoch_reclaim_forked(void)
 {
 	epoch_reclaim_started = false;
 	epoch_reclaim_asleep = 0;
-	epoch_reclaim_state = RECLAIM_IDLE;
+	epoch_reclaim_wakes();
 }

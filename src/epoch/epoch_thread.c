@@ -23,7 +23,10 @@
 /* In place of a block: no queues, no records but the stand-in. */
 static struct epoch_record epoch_norecord = { .r_value = EPOCH_NOBODY };
 static struct epoch_td epoch_nobody = {
-	.td_pub.td_section[0 ... EPOCH_MAX - 1] = { &epoch_norecord, 0 },
+	.td_pub.td_section[0 ... EPOCH_MAX - 1] = {
+		.s_record = &epoch_norecord,
+		.s_queue = &epoch_noqueue.rq,
+	},
 };
 
 __thread struct epoch_thread *epoch_self = &epoch_nobody.td_pub;
@@ -211,8 +214,9 @@ epoch_td_exit(void *arg)
 			__atomic_store_n(&r->r_value, 0, __ATOMIC_RELEASE);
 			__atomic_store_n(&r->r_owner, NULL, __ATOMIC_RELEASE);
 		}
-		if (td->td_queue[i] != NULL)
-			td->td_queue[i]->q_owner = NULL;
+		if (s->s_queue != &epoch_noqueue.rq)
+			((struct epoch_ring *)(void *)s->s_queue)->rq_owner =
+			    NULL;
 	}
 	*td = epoch_nobody;
 	epoch_self = &epoch_nobody.td_pub;
@@ -280,7 +284,7 @@ epoch_fork_child(void)
 {
 	struct epoch_td *td = epoch_td_self();
 	struct epoch_record *r;
-	struct epoch_queue *q;
+	struct epoch_ring *q;
 	unsigned int i;
 
 	for (i = 0; i < EPOCH_MAX; i++) {
@@ -292,7 +296,7 @@ epoch_fork_child(void)
 			r->r_value = 0;
 			r->r_owner = NULL;
 		}
-		for (q = epoch_slots[i].es_queues; q != NULL; q = q->q_next)
+		for (q = epoch_slots[i].es_queues; q != NULL; q = q->rq_next)
 			epoch_queue_forked(q, td);
 	}
 	if (td != &epoch_nobody)
