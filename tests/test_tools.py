@@ -225,6 +225,10 @@ def test_arp(m):
     line = m.out("arp -n 192.0.2.2")
     assert line.startswith(
         "? (192.0.2.2) at 90:10:00:01:02:03 on epair0a permanent")
+    # A MAC of zeros is what an operator may want to pin.
+    assert m.out("arp -S 192.0.2.2 0:0:0:0:0:0") == (
+        "192.0.2.2 (192.0.2.2) deleted\n")
+    assert " at 00:00:00:00:00:00 on " in m.out("arp -n 192.0.2.2")
     m.out("arp -s 192.0.2.3 90:10:00:01:02:04 temp")
     assert re.fullmatch(
         r"\? \(192.0.2.3\) at 90:10:00:01:02:04 on epair0a expires in "

@@ -83,7 +83,7 @@ cmd_arg_mac(struct ctl_req *cr, const char *name, uint8_t *mac, bool *present)
 	if (!cmd_mac_parse(text, mac))
 		return (ctl_fail(cr, EINVAL, name, "%s: expected a MAC as "
 		    "02:00:00:00:00:01, got \"%s\"", name, text));
-	if ((mac[0] & 1) != 0 || memcmp(mac, "\0\0\0\0\0\0", 6) == 0)
+	if ((mac[0] & 1) != 0)
 		return (ctl_fail(cr, EINVAL, name, "%s: expected a station's "
 		    "MAC, got %s", name, text));
 	return (0);

@@ -368,6 +368,9 @@ if_change_check(struct ctl_req *cr, struct ifnet *ifp,
 		return (ctl_fail(cr, EINVAL, "mtu", "mtu: expected %u..%u on "
 		    "%s, got %ld", ifp->if_mtu_min, ifp->if_mtu_max,
 		    ifp->if_name, ch->ch_mtu));
+	if (ch->ch_has_ether && memcmp(ch->ch_ether, "\0\0\0\0\0\0", 6) == 0)
+		return (ctl_fail(cr, EINVAL, "ether", "ether: expected a "
+		    "station's MAC, got 00:00:00:00:00:00"));
 	if (ch->ch_has_ether && ifp->if_type != IFT_ETHER)
 		return (ctl_fail(cr, EINVAL, "ether", "ether: %s is no "
 		    "Ethernet interface", ifp->if_name));

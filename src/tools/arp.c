@@ -212,6 +212,22 @@ arp_modifiers(struct tool_ctx *tc, char **argv, json_t *args)
 	return (0);
 }
 
+/* -S: what was there is deleted, and said to be; nothing there is fine. */
+static int
+arp_replace(struct tool_ctx *tc, const char *host, const char *addr)
+{
+	struct ctl_error ce;
+	json_t *res;
+
+	if (tool_call(tc, "arp.del", arp_args(addr, NULL), &res, &ce) != 0)
+		return (ce.ce_errno == ENOENT || ce.ce_errno == ESRCH ? 0 :
+		    tool_callfail(tc, &ce));
+	if (json_array_size(js_get(res, "deleted")) > 0)
+		out_text(tc->tc_o, "%s (%s) deleted\n", host, addr);
+	json_decref(res);
+	return (0);
+}
+
 /* host, MAC or "auto", modifiers. */
 static int
 arp_set(struct tool_ctx *tc, int argc, char **argv, bool replace)
@@ -239,10 +255,9 @@ arp_set(struct tool_ctx *tc, int argc, char **argv, bool replace)
 		json_decref(args);
 		return (status);
 	}
-	if (replace && tool_call(tc, "arp.del", arp_args(addr, NULL), NULL,
-	    &ce) != 0 && ce.ce_errno != ENOENT && ce.ce_errno != ESRCH) {
+	if (replace && (status = arp_replace(tc, argv[0], addr)) != 0) {
 		json_decref(args);
-		return (tool_callfail(tc, &ce));
+		return (status);
 	}
 	if (tool_call(tc, "arp.set", args, NULL, &ce) == 0)
 		return (0);

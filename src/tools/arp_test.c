@@ -86,10 +86,16 @@ test_set(void **state)
 	fake_check("arp -s 198.51.100.2 90:10:0:1:2:3", 0, "", "",
 	    "arp.set {\"addr\":\"198.51.100.2\","
 	    "\"ether\":\"90:10:00:01:02:03\"}\n");
-	fake_check("arp -S 198.51.100.2 90:10:0:1:2:3 temp pub only", 0, "",
-	    "", "arp.del {\"addr\":\"198.51.100.2\"}\n"
+	fake_reply("arp.del", "{\"deleted\":[\"198.51.100.2\"]}");
+	fake_check("arp -S 198.51.100.2 90:10:0:1:2:3 temp pub only", 0,
+	    "198.51.100.2 (198.51.100.2) deleted\n", "", "arp.del {\"addr\":\"198.51.100.2\"}\n"
 	    "arp.set {\"addr\":\"198.51.100.2\","
 	    "\"ether\":\"90:10:00:01:02:03\",\"pub\":true,\"temp\":true}\n");
+	fake_fail("arp.del", ENOENT, "addr", "no entry");
+	fake_check("arp -S 198.51.100.2 90:10:0:1:2:3", 0, "", "",
+	    "arp.del {\"addr\":\"198.51.100.2\"}\n"
+	    "arp.set {\"addr\":\"198.51.100.2\","
+	    "\"ether\":\"90:10:00:01:02:03\"}\n");
 	fake_reply("route.get", "{\"interface\":\"em0\"}");
 	fake_reply("if.list", "{\"interfaces\":[{\"ether\":"
 	    "\"02:00:00:00:00:07\"}]}");

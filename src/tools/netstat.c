@@ -145,7 +145,12 @@ netstat_flag(struct netstat *ns, int c)
 {
 	switch (c) {
 	case 'a':		/* multicast groups: there are none to show */
+		break;
 	case '4':
+		ns->ns_family = "inet";
+		break;
+	case '6':
+		ns->ns_family = "inet6";
 		break;
 	case 'b':
 		ns->ns_bytes = true;
@@ -243,7 +248,7 @@ netstat_main(struct tool_ctx *tc, int argc, char **argv)
 	struct netstat ns = { 0 };
 	int c, status;
 
-	while ((c = getopt(argc, argv, "+:4abdF:f:hI:inp:q:rsWw:z")) != -1) {
+	while ((c = getopt(argc, argv, "+:46abdF:f:hI:inp:q:rsWw:z")) != -1) {
 		if (netstat_flag(&ns, c))
 			continue;
 		if ((status = netstat_arg(tc, &ns, c)) != 0)
@@ -266,9 +271,9 @@ netstat_main(struct tool_ctx *tc, int argc, char **argv)
 
 const struct tool tool_netstat = {
 	.tl_name = "netstat",
-	.tl_synopsis = "-i | -I interface [-abdhnW] [-f family]\n"
+	.tl_synopsis = "-i | -I interface [-46abdhnW] [-f family]\n"
 	    "-w wait [-I interface] [-dh] [-q howmany]\n"
-	    "-r [-nW] [-f family] [-F fibnum]\n"
+	    "-r [-46nW] [-f family] [-F fibnum]\n"
 	    "-s [-s] [-p protocol] [-I interface] [-z]",
 	.tl_manual = "netepoch-netstat(1)",
 	.tl_descr = "show interfaces, routes and what was counted",
