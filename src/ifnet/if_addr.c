@@ -97,13 +97,14 @@ if_addr_add(struct ifnet *ifp, struct in_addr addr, int plen,
 	ifa->ifa_addr = addr;
 	ifa->ifa_mask = plen_mask(plen);
 	ifa->ifa_dstaddr = dst;
-	atomic_init(&ifa->ifa_refs, 1);
 	if (broadcast.s_addr != 0)
 		ifa->ifa_broadaddr = broadcast;
 	else if (plen < 31 && (ifp->if_flags & IFF_BROADCAST) != 0)
 		ifa->ifa_broadaddr.s_addr = addr.s_addr |
 		    ~ifa->ifa_mask.s_addr;
 
+	/* Pairs with the acquire in ifa_is_inet(). */
+	atomic_store_explicit(&ifa->ifa_refs, 1, memory_order_release);
 	CK_STAILQ_INSERT_TAIL(&ifp->if_addrs, ifa, ifa_link);
 	error = vnet_event(ifp, IF_EVENT_ADDR_ADD, ifa);
 	if (error != 0) {
@@ -155,7 +156,7 @@ if_addr_for(struct ifnet *ifp, struct in_addr dst)
 	bool in, best_in = false;
 
 	CK_STAILQ_FOREACH(ifa, &ifp->if_addrs, ifa_link) {
-		if (ifa->ifa_family != AF_INET)
+		if (!ifa_is_inet(ifa))
 			continue;
 		in = ((ifa->ifa_addr.s_addr ^ dst.s_addr) &
 		    ifa->ifa_mask.s_addr) == 0 ||
@@ -179,7 +180,7 @@ if_addr_own(struct vnet *vnet, struct in_addr addr)
 
 	CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link)
 		CK_STAILQ_FOREACH(ifa, &ifp->if_addrs, ifa_link)
-			if (ifa->ifa_family == AF_INET &&
+			if (ifa_is_inet(ifa) &&
 			    ifa->ifa_addr.s_addr == addr.s_addr)
 				return (ifa);
 	return (NULL);

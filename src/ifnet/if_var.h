@@ -102,6 +102,19 @@ struct ifaddr {
 	struct epoch_context ifa_ctx;	/* (o) */
 };
 
+/*
+ * Is an address that was found by walking if_addrs in the epoch an IPv4 one?
+ * The acquire pairs with the release of if_addr_add(): the list's own order is
+ * made of instructions that the thread sanitizer does not see.
+ */
+static inline bool
+ifa_is_inet(const struct ifaddr *ifa)
+{
+
+	(void)atomic_load_explicit(&ifa->ifa_refs, memory_order_acquire);
+	return (ifa->ifa_family == AF_INET);
+}
+
 struct if_linktype;
 struct lltable;
 

@@ -84,7 +84,7 @@ arp_find_own(struct ifnet *ifp, struct in_addr addr)
 	const struct ifaddr *ifa;
 
 	CK_STAILQ_FOREACH(ifa, &ifp->if_addrs, ifa_link)
-		if (ifa->ifa_family == AF_INET &&
+		if (ifa_is_inet(ifa) &&
 		    ifa->ifa_addr.s_addr == addr.s_addr)
 			return (ifa);
 	return (NULL);
@@ -97,7 +97,7 @@ arp_find_net(struct ifnet *ifp, struct in_addr addr)
 	const struct ifaddr *ifa;
 
 	CK_STAILQ_FOREACH(ifa, &ifp->if_addrs, ifa_link)
-		if (ifa->ifa_family == AF_INET &&
+		if (ifa_is_inet(ifa) &&
 		    ((ifa->ifa_addr.s_addr ^ addr.s_addr) &
 		    ifa->ifa_mask.s_addr) == 0)
 			return (ifa);
