@@ -48,6 +48,7 @@ struct xdp_queue {
 	struct xsk_ring_cons xq_rx;	/* (t) */
 	struct xsk_ring_prod xq_fill;	/* (t) */
 	uint64_t	*xq_rxown;	/* (t) bit per frame: in fill or rx */
+	uint32_t	 xq_seen;	/* (t) frames unsent a pass ago */
 	_Atomic(const void *) xq_owner;	/* (a) relaxed: mark of t */
 	struct intr_event *xq_ie;	/* (c) */
 	struct intr_handler *xq_ih;	/* (c) */

@@ -22,11 +22,12 @@
  * thread inside the epoch, under xq_mtx (x), taken once per burst.
  *
  * Kicks.  In copy mode the kernel sends only when told to, by a system call.
- * On the queue's own ithread a burst is left for the queue's handler, which
- * runs in every pass, or for the next burst; every other thread kicks itself.
- * What is still in the ring when the ithread goes to sleep (the socket buffer
- * was full, the device down) is retried by a timer, as is a fill ring that
- * found no mbufs.
+ * On the queue's own ithread a burst is left for the next one, until there is
+ * enough for a kick, or the queue's handler, which runs in every pass, sees
+ * that nothing was added since the pass before.  Every other thread kicks
+ * itself.  What is still in the ring when the ithread goes to sleep (the
+ * socket buffer was full, the device down) is retried by a timer, as is a fill
+ * ring that found no mbufs.
  */
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -333,6 +334,7 @@ xdp_intr(void *arg)
 	struct ifnet *ifp = xq->xq_ifp;
 	struct mbuf *m[MBUF_BURST];
 	unsigned int i, n;
+	uint32_t unsent;
 
 	NET_EPOCH_ASSERT();
 
@@ -350,9 +352,14 @@ xdp_intr(void *arg)
 		atomic_load_explicit(&ifp->if_input, memory_order_acquire)
 		    (ifp, m, n);
 	}
-	if (xdp_unsent(xq) != 0)
+	/* Kick when nothing was added since the last pass. */
+	unsent = xdp_unsent(xq);
+	if (unsent != 0 && unsent == xq->xq_seen) {
 		xdp_kick(xq);
-	return (n != 0 ? INTR_MORE : INTR_DONE);
+		unsent = 0;
+	}
+	xq->xq_seen = unsent;
+	return (n != 0 || unsent != 0 ? INTR_MORE : INTR_DONE);
 }
 
 static void
