@@ -36,6 +36,18 @@ def run(argv, timeout=60, **options):
     return done.stdout
 
 
+def pin(cpu):
+    """The front of a command that is to run on one CPU.
+
+    With RT=1 in the environment at real-time priority: on a machine that
+    others use as well, they then wait instead of sharing the CPU.
+    """
+    front = ['taskset', '-c', str(cpu)]
+    if os.environ.get('RT', '') not in ('', '0'):
+        front += ['chrt', '--rr', '1']
+    return front
+
+
 def need(*tools):
     """Raise Missing unless every tool is on PATH."""
     for tool in tools:
@@ -88,7 +100,7 @@ class Host:
 
     def calibrate(self, cpu):
         """How fast this CPU is just now."""
-        text = run(['taskset', '-c', cpu, self.peer('calib')])
+        text = run(pin(cpu) + [self.peer('calib')])
         return {**fields(text, 'calib'), 'load': os.getloadavg()[0]}
 
     def pick_cpus(self):

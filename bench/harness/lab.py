@@ -116,7 +116,7 @@ class Lab:
 
     def start(self, ns, argv, cpu=None, **options):
         """Start a program in a namespace, on a CPU; it goes with the lab."""
-        pin = [] if cpu is None else ['taskset', '-c', str(cpu)]
+        pin = [] if cpu is None else host.pin(cpu)
         child = subprocess.Popen(
             ['ip', 'netns', 'exec', ns, *pin, *map(str, argv)], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)

@@ -25,7 +25,7 @@ def cases(host, cpu):
     """Name, word of the output line and command of each program."""
     found = []
     try:
-        ours = ['taskset', '-c', cpu, host.program('bench/bench_forward')]
+        ours = hostmod.pin(cpu) + [host.program('bench/bench_forward')]
         found.append(('netepoch', 'bench_forward', ours))
         found.append(('netepoch base', 'bench_forward', ours + ['--base']))
     except hostmod.Missing as missing:
@@ -35,7 +35,8 @@ def cases(host, cpu):
             ('dpdk_l3 avx512', 'dpdk_l3_avx512', []),
             ('dpdk_l3 base', 'dpdk_l3_scalar', ['--base'])):
         try:
-            argv = [host.peer(binary)] + eal(cpu) + ['--'] + extra
+            argv = [*hostmod.pin(cpu), host.peer(binary), *eal(cpu), '--',
+                    *extra]
             found.append((name, 'dpdk_l3', argv))
         except hostmod.Missing as missing:
             print(f'memory: no {name}: {missing}')
