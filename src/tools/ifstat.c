@@ -172,9 +172,11 @@ ifstat_line(const struct ifstat *is, const struct ifstat_row *ir,
 	int r, p, t;
 
 	if (is->is_pps) {
-		(void)snprintf(buf, IFSTAT_LINE, "%15s  %-3s%10.3f p/s"
-		    "      %10.3f p/s      %12.0f p", name, word,
-		    ir->ir_prate[dir], ir->ir_ppeak[dir],
+		/* Decimals only where they leave a blank in front. */
+		(void)snprintf(buf, IFSTAT_LINE, "%15s  %-3s%10.*f p/s"
+		    "      %10.*f p/s      %12.0f p", name, word,
+		    ir->ir_prate[dir] < 99999 ? 3 : 0, ir->ir_prate[dir],
+		    ir->ir_ppeak[dir] < 99999 ? 3 : 0, ir->ir_ppeak[dir],
 		    (double)ir->ir_packets[dir]);
 		return;
 	}

@@ -76,6 +76,10 @@ test_rates(void **state)
 	    "            em0  in      1.000 KB/s         10.000 KB/s"
 	    "           22.000 KB");
 	is.is_pps = true;
+	is.is_rows[0].ir_prate[IFSTAT_OUT] = 14880952.4;
+	check_line(&is, 0, IFSTAT_OUT,
+	    "                 out  14880952 p/s           0.000 p/s"
+	    "                 0 p");
 	check_line(&is, 1, IFSTAT_IN,
 	    "            em0  in      1.000 p/s          10.000 p/s"
 	    "                22 p");
