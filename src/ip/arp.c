@@ -173,6 +173,14 @@ arp_failed(struct ifnet *ifp, struct in_addr addr, struct mbuf *m)
 	ip_error(ifp, m, IFD_ARPFAIL, ICMP_UNREACH, ICMP_UNREACH_HOST, 0);
 }
 
+/* lp_expired: n entries were forgotten for their age. */
+static void
+arp_expired(struct ifnet *ifp, unsigned int n)
+{
+
+	ip_count(ip_if_vnet(ifp)->v_ip, ARPS_TIMEOUTS, n);
+}
+
 /* Say to everybody that addr, one of ifp's, is here (RFC 5227 2.3). */
 static void
 arp_announce(struct ifnet *ifp, struct in_addr addr)
@@ -260,10 +268,11 @@ arp_check_link(struct ifnet *ifp, const struct ether_arp *ah)
 	    (nh->nh_flags & (NHF_SPECIAL | NHF_GATEWAY)) != 0)
 		return;
 	ARP_LOG(iv, LOG_ERR, ip_tunable(&iv->iv_arp_logwrong),
-	    "arp: %s is on %s but %s said so on %s",
+	    "arp: %s is on %s but got %s from %s on %s",
 	    inet_ntop(AF_INET, &ah->arp_spa, addr, sizeof(addr)),
-	    nh->nh_ifp->if_name, arp_mac_text(ah->arp_sha, mac),
-	    ifp->if_name);
+	    nh->nh_ifp->if_name,
+	    ah->arp_op == htons(ARPOP_REQUEST) ? "request" : "reply",
+	    arp_mac_text(ah->arp_sha, mac), ifp->if_name);
 }
 
 /* Take note of the sender; create: also if we do not know it yet. */
@@ -527,6 +536,7 @@ arp_vnet_init(struct ip_vnet *iv)
 	iv->iv_arp_proto = (struct lltable_proto){
 		.lp_request = arp_request,
 		.lp_failed = arp_failed,
+		.lp_expired = arp_expired,
 		.lp_params = &iv->iv_arp,
 	};
 	lltable_set_proto(vnet, &iv->iv_arp_proto);

@@ -354,6 +354,7 @@ test_stale(void **state)
 	    IP_C);
 	silence();
 	assert_int_equal(entries(R.p0), 0);
+	assert_int_equal(ip_stat(R.vnet, ARPS_TIMEOUTS), 1);
 	frame_udp(&f, &(struct ip4){ .ttl = 64 });
 	rig_inject(R.p0, &f, 1);
 	check_forwarded(rig_sent(R.p1), &f, mac_r1, mac_c);
@@ -397,6 +398,121 @@ test_announce(void **state)
 	    NULL, "10.0.0.1");
 }
 
+/* What is written to standard error while fn runs: a text to be freed. */
+static char *
+logged(void (*fn)(void))
+{
+	FILE *tmp = tmpfile();
+	int err = dup(STDERR_FILENO);
+	long len;
+	char *text;
+
+	assert_non_null(tmp);
+	assert_true(err >= 0);
+	assert_true(dup2(fileno(tmp), STDERR_FILENO) >= 0);
+	fn();
+	assert_true(dup2(err, STDERR_FILENO) >= 0);
+	(void)close(err);
+	assert_int_equal(fseek(tmp, 0, SEEK_END), 0);
+	len = ftell(tmp);
+	assert_true(len >= 0);
+	rewind(tmp);
+	text = calloc(1, (size_t)len + 1);
+	assert_non_null(text);
+	assert_int_equal(fread(text, 1, (size_t)len, tmp), (size_t)len);
+	(void)fclose(tmp);
+	return (text);
+}
+
+static unsigned int
+lines_with(const char *text, const char *what)
+{
+	unsigned int n = 0;
+
+	while ((text = strstr(text, what)) != NULL) {
+		n++;
+		text += strlen(what);
+	}
+	return (n);
+}
+
+static void
+many_moves(void)
+{
+
+	for (int i = 0; i < 500; i++)
+		ask(i % 2 == 0 ? mac_a2 : mac_a, IP_A, IP_A);
+}
+
+static void
+many_conflicts(void)
+{
+
+	for (int i = 0; i < 500; i++)
+		ask(mac_b, IP_R0, IP_R0);
+	rig_forget();
+}
+
+static void
+many_attempts(void)
+{
+
+	for (int i = 0; i < 500; i++)
+		ask(mac_a, IP_B, IP_B);
+}
+
+static void
+many_strangers(void)
+{
+
+	for (int i = 0; i < 500; i++)
+		ask(mac_c, IP_C, IP_R0);
+	rig_forget();
+}
+
+/* Whatever hosts do, a line a second; none where it is switched off. */
+static void
+test_log(void **state)
+{
+	static const struct {
+		void		(*fn)(void);
+		const char	*text;
+		const char	*off;	/* sysctl */
+	} cases[] = {
+		{ many_moves, "arp: 192.0.2.10 moved from ",
+		    "net.link.ether.inet.log_arp_movements" },
+		{ many_attempts, "arp: 02:00:00:00:0a:01 attempts to modify "
+		    "permanent entry for 192.0.2.254 on p0",
+		    "net.link.ether.inet.log_arp_permanent_modify" },
+		{ many_strangers, "arp: 198.51.100.10 is on p1 but got "
+		    "request from 02:00:00:00:0c:01 on p0",
+		    "net.link.ether.inet.log_arp_wrong_iface" },
+		{ many_conflicts, "arp: 02:00:00:00:0b:01 is using my IP "
+		    "address 192.0.2.1 on p0!",
+		    "net.link.ether.arp.log_level" },
+	};
+	uint64_t start, seconds;
+	char *text;
+
+	rig_neighbour(R.p0, IP_B, mac_b);
+	ask(mac_a, IP_A, IP_R0);
+	rig_forget();
+	for (unsigned int i = 0; i < nitems(cases); i++) {
+		memset(&R.vnet->v_ip->iv_log_arp, 0,
+		    sizeof(R.vnet->v_ip->iv_log_arp));
+		start = time_ns() / NS_PER_S;
+		text = logged(cases[i].fn);
+		seconds = time_ns() / NS_PER_S - start + 1;
+		assert_true(lines_with(text, cases[i].text) >= 1);
+		assert_true(lines_with(text, cases[i].text) <= seconds + 1);
+		free(text);
+		rig_sysctl(cases[i].off, 0);
+		text = logged(cases[i].fn);
+		assert_string_equal(text, "");
+		free(text);
+	}
+}
+
 /* An interface without ARP neither asks nor answers. */
 static void
 test_noarp(void **state)
@@ -425,7 +541,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_input), T(test_senders), T(test_static),
 		T(test_resolve), T(test_silent), T(test_stale),
-		T(test_announce), T(test_noarp),
+		T(test_announce), T(test_log), T(test_noarp),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

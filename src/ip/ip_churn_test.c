@@ -10,11 +10,15 @@
  * the table and changes addresses.  For the thread and address sanitizers,
  * and for the count: every packet leaves or is counted as dropped.
  *
+ * And fragments of the same packets that come in on two threads: each packet is
+ * put together once.
+ *
  * The fifth thread is the vnet's clock.  NETEPOCH_CHURN: seconds to run, 2.
  */
 #include "ip/ip_testlib.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "sys/thread.h"
@@ -223,12 +227,60 @@ test_churn(void **state)
 	assert_int_equal(ip_stat(R.vnet, IPS_FORWARD), injected);
 }
 
+#define	PINGS		20000
+#define	AHEAD		30		/* of the other thread, the most */
+
+static _Atomic uint32_t done[2];	/* packets, by each thread */
+
+/* Every second fragment of many packets; arg: the even or the odd ones. */
+static void
+half(void *arg)
+{
+	uint32_t first = (uint32_t)(uintptr_t)arg, i, k;
+	uint8_t icmp[136], data[128] = { 0 };
+	struct frame f[4];
+
+	for (i = 0; i < PINGS; i++) {
+		while (i > atomic_load(&done[1 - first]) + AHEAD)
+			(void)sched_yield();
+		(void)put_icmp(icmp, ICMP_ECHO, 0, i, data, sizeof(data));
+		for (k = 0; k < 4; k++)
+			frame_ip4(&f[k], &(struct ip4){ .dst = IP_R0,
+			    .proto = IPPROTO_ICMP, .id = (uint16_t)(i + 1),
+			    .off = (uint16_t)(k * 4 + (k < 3 ? IP_MF : 0)) },
+			    icmp + 32 * k, k < 3 ? 32 : sizeof(icmp) - 96);
+		inject(R.p0, &f[first], 1);
+		inject(R.p0, &f[2 + first], 1);
+		atomic_store(&done[first], i + 1);
+	}
+}
+
+static void
+test_reassembly(void **state)
+{
+	struct thread *td[2];
+
+	atomic_store(&R.p0->if_output, churn_output);
+	rig_neighbour(R.p0, IP_A, mac_a);
+	for (uintptr_t i = 0; i < 2; i++)
+		assert_int_equal(thread_create(&td[i], "half",
+		    THREAD_ANY_CPU, half, (void *)i), 0);
+	for (int i = 0; i < 2; i++)
+		thread_join(td[i]);
+	assert_int_equal(ip_stat(R.vnet, IPS_FRAGMENTS), 4 * PINGS);
+	assert_int_equal(ip_stat(R.vnet, IPS_REASSEMBLED), PINGS);
+	assert_int_equal(ip_stat(R.vnet, ICPS_ECHO), PINGS);
+	assert_int_equal(rig_all_drops(), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_churn, rig_setup_dynamic,
 		    rig_teardown),
+		cmocka_unit_test_setup_teardown(test_reassembly,
+		    rig_setup_dynamic, rig_teardown),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -57,6 +57,7 @@ tick_ask_locked(struct llentry *lle, uint64_t now,
 	}
 	ta->ta_what = TICK_FAIL;
 	if (lle->lle_state == LLE_STALE) {
+		lle->lle_table->lt_expired++;
 		lle_unlink_locked(lle, &ta->ta_packets);
 		return;
 	}
@@ -102,6 +103,7 @@ tick_entry_locked(struct llentry *lle, uint64_t now,
 	case LLE_FAILED:
 		break;
 	}
+	lle->lle_table->lt_expired++;
 	lle_unlink_locked(lle, &ta->ta_packets);
 	ta->ta_what = TICK_FAIL;
 	return (ta->ta_packets.lp_first != NULL);
@@ -158,14 +160,18 @@ lltable_age(struct ifnet *ifp, struct lltable *lt, uint64_t now,
     const struct lltable_proto *proto)
 {
 	struct tick_action ta[TICK_BATCH];
-	unsigned int b = 0, i, n;
+	unsigned int b = 0, expired, i, n;
 
 	while (b < LLTABLE_BUCKETS) {
 		mtx_lock(&lt->lt_mtx);
 		if (lt->lt_count == 0)
 			b = LLTABLE_BUCKETS;
 		n = tick_batch_locked(lt, &b, now, proto->lp_params, ta);
+		expired = lt->lt_expired;
+		lt->lt_expired = 0;
 		mtx_unlock(&lt->lt_mtx);
+		if (expired != 0 && proto->lp_expired != NULL)
+			proto->lp_expired(ifp, expired);
 		for (i = 0; i < n; i++)
 			tick_act(ifp, proto, &ta[i]);
 	}

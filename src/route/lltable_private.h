@@ -24,6 +24,7 @@ struct lltable {
 	uint32_t	 lt_seed;	/* (c) odd; strangers cannot guess it */
 	uint32_t	 lt_count;	/* (l) entries */
 	uint32_t	 lt_nheld;	/* (l) packets waiting in all of them */
+	uint32_t	 lt_expired;	/* (l) in this tick, not yet told */
 	uint32_t	 lt_cursor;	/* (l) where to look for a victim */
 	bool		 lt_dead;	/* (l) drained: takes no entry more */
 	uint8_t		 lt_lladdr[ETHER_ADDR_LEN]; /* (l) of lt_ifp */

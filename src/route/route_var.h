@@ -200,6 +200,8 @@ struct lltable_proto {
 	 */
 	void	(*lp_failed)(struct ifnet *ifp, struct in_addr addr,
 		    struct mbuf *m);
+	/* n entries went for their age.  In the epoch, no lock; or NULL. */
+	void	(*lp_expired)(struct ifnet *ifp, unsigned int n);
 	const struct lltable_params *lp_params;
 };
 void	lltable_set_proto(struct vnet *vnet, const struct lltable_proto *lp);
