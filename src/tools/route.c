@@ -74,7 +74,7 @@ enum route_word {
 	RW_NET, RW_HOST, RW_INET, RW_INET6, RW_IFACE, RW_NETMASK,
 	RW_PREFIXLEN, RW_GATEWAY, RW_DST, RW_IFP, RW_FIB, RW_BLACKHOLE,
 	RW_REJECT, RW_STATIC, RW_NOSTATIC, RW_PROTO1, RW_PROTO2, RW_PROTO3,
-	RW_MTU, RW_NOTHERE1, RW_NOTHERE0
+	RW_MTU, RW_NOTHERE
 };
 
 static const struct {
@@ -104,14 +104,14 @@ static const struct {
 	{ "proto2",	RW_PROTO2,	false },
 	{ "proto3",	RW_PROTO3,	false },
 	{ "mtu",	RW_MTU,		true },
-	{ "ifa",	RW_NOTHERE1,	true },
-	{ "weight",	RW_NOTHERE1,	true },
-	{ "expire",	RW_NOTHERE1,	true },
-	{ "hopcount",	RW_NOTHERE1,	true },
-	{ "sticky",	RW_NOTHERE0,	false },
-	{ "link",	RW_NOTHERE0,	false },
-	{ "lock",	RW_NOTHERE0,	false },
-	{ "lockrest",	RW_NOTHERE0,	false },
+	{ "ifa",	RW_NOTHERE,	true },
+	{ "weight",	RW_NOTHERE,	true },
+	{ "expire",	RW_NOTHERE,	true },
+	{ "hopcount",	RW_NOTHERE,	true },
+	{ "sticky",	RW_NOTHERE,	false },
+	{ "link",	RW_NOTHERE,	false },
+	{ "lock",	RW_NOTHERE,	false },
+	{ "lockrest",	RW_NOTHERE,	false },
 };
 
 /* "0", "default" and "all" name the one table there is. */
@@ -125,28 +125,14 @@ route_fib(struct tool_ctx *tc, const char *arg)
 	    "only", arg));
 }
 
+/* Modifiers with a word behind them. */
 static int
-route_modifier(struct tool_ctx *tc, struct route_req *rr,
+route_modifier_arg(struct tool_ctx *tc, struct route_req *rr,
     enum route_word word, const char *name, const char *arg)
 {
 	long long val;
 
 	switch (word) {
-	case RW_NET:
-		rr->rr_net = true;
-		break;
-	case RW_HOST:
-		rr->rr_host = true;
-		break;
-	case RW_INET:
-	case RW_STATIC:
-		break;
-	case RW_INET6:
-		return (tool_fail(tc, EX_UNAVAILABLE,
-		    "IPv6 routes are not supported"));
-	case RW_IFACE:
-		rr->rr_iface = true;
-		break;
 	case RW_NETMASK:
 		rr->rr_mask = arg;
 		break;
@@ -167,6 +153,38 @@ route_modifier(struct tool_ctx *tc, struct route_req *rr,
 		break;
 	case RW_FIB:
 		return (route_fib(tc, arg));
+	case RW_MTU:
+		if (!tool_number(arg, 68, 65535, &rr->rr_mtu))
+			return (tool_fail(tc, EX_USAGE,
+			    "-mtu %s: expected 68..65535", arg));
+		break;
+	default:
+		return (tool_fail(tc, EX_UNAVAILABLE, "-%s is not supported",
+		    name));
+	}
+	return (0);
+}
+
+static int
+route_modifier(struct tool_ctx *tc, struct route_req *rr,
+    enum route_word word, const char *name)
+{
+	switch (word) {
+	case RW_NET:
+		rr->rr_net = true;
+		break;
+	case RW_HOST:
+		rr->rr_host = true;
+		break;
+	case RW_INET:
+	case RW_STATIC:
+		break;
+	case RW_INET6:
+		return (tool_fail(tc, EX_UNAVAILABLE,
+		    "IPv6 routes are not supported"));
+	case RW_IFACE:
+		rr->rr_iface = true;
+		break;
 	case RW_BLACKHOLE:
 		rr->rr_blackhole = true;
 		break;
@@ -181,13 +199,7 @@ route_modifier(struct tool_ctx *tc, struct route_req *rr,
 	case RW_PROTO3:
 		rr->rr_proto = (int)(word - RW_PROTO1) + 1;
 		break;
-	case RW_MTU:
-		if (!tool_number(arg, 68, 65535, &rr->rr_mtu))
-			return (tool_fail(tc, EX_USAGE,
-			    "-mtu %s: expected 68..65535", arg));
-		break;
-	case RW_NOTHERE1:
-	case RW_NOTHERE0:
+	default:
 		return (tool_fail(tc, EX_UNAVAILABLE, "-%s is not supported",
 		    name));
 	}
@@ -221,9 +233,12 @@ route_parse(struct tool_ctx *tc, struct route_req *rr, char **argv)
 		if (route_words[i].rw_arg && argv[1] == NULL)
 			return (tool_usage(tc));
 		if (route_words[i].rw_arg)
-			argv++;
-		status = route_modifier(tc, rr, route_words[i].rw_word,
-		    route_words[i].rw_name, *argv);
+			status = route_modifier_arg(tc, rr,
+			    route_words[i].rw_word, route_words[i].rw_name,
+			    *++argv);
+		else
+			status = route_modifier(tc, rr,
+			    route_words[i].rw_word, route_words[i].rw_name);
 		if (status != 0)
 			return (status);
 	}
