@@ -57,17 +57,19 @@ ip_plain_lle(const struct nhop *nh, in_addr_t dst)
 }
 
 /*
- * Put lle's header in front, where ether_input() found one of the same length:
- * nhop_resolve() without what that has to ask.
+ * Write the words that change, and lle's header in front, where ether_input()
+ * found one of the same length: nhop_resolve() without what that has to ask.
  */
 static inline void
-ip_push(const struct llentry *lle, struct mbuf *m, uint32_t len)
+ip_push(const struct llentry *lle, struct mbuf *m, uint32_t ttl, uint32_t len)
 {
+	char *p = m->m_data;
 
-	m->m_data -= ETHER_HDR_LEN;
 	m->m_len = m->m_pkthdr.len = len + ETHER_HDR_LEN;
 	m->m_pkthdr.csum_start += ETHER_HDR_LEN;
-	memcpy(m->m_data, lle->lle_hdr, ETHER_HDR_LEN);
+	m->m_data = p - ETHER_HDR_LEN;
+	memcpy(p + offsetof(struct ip, ip_ttl), &ttl, sizeof(ttl));
+	memcpy(p - ETHER_HDR_LEN, lle->lle_hdr, ETHER_HDR_LEN);
 }
 
 /*
@@ -115,9 +117,7 @@ ip_forward_burst(struct ifnet *ifp, struct mbuf **m, const struct ip_burst *ib,
 		if (__predict_true(nhi != NULL && len <= ip_nh_pass(nhi) &&
 		    nhi->nh_ifp != stay &&
 		    (lle = ip_plain_lle(nhi, ib->ib_dst[i])) != NULL)) {
-			memcpy(mi->m_data + offsetof(struct ip, ip_ttl),
-			    &ib->ib_ttl[i], sizeof(ib->ib_ttl[i]));
-			ip_push(lle, mi, len);
+			ip_push(lle, mi, ib->ib_ttl[i], len);
 			if_txburst_add(tb, nhi->nh_ifp, mi);
 		} else if (!ip_forward_odd(ifp, mi, nhi, stay, tb)) {
 			left++;
