@@ -31,7 +31,7 @@
 #define	XDP_FRAME_MAX	(MBUF_FRAME_SIZE - XDP_HEADROOM)
 /* What a dead process or socket held goes only after a moment: tries for it. */
 #define	XDP_WAIT_US	5000u
-#define	XDP_WAIT_MAX	200
+#define	XDP_WAIT_MAX	600
 
 enum xdp_mode { XDP_MODE_ANY, XDP_MODE_NATIVE, XDP_MODE_GENERIC };
 enum xdp_copy { XDP_COPY_ANY, XDP_COPY_COPY, XDP_COPY_ZERO };
