@@ -19,6 +19,8 @@ from . import lab as labmod
 from . import report
 
 BAR = 0.85      # x the faster bare probe
+TTL = 64        # of the generator's frames
+LOOK = 200      # frames checked of each router
 CONFIG = """\
 sysctl net.inet.ip.forwarding=1
 ifconfig in0 create {driver}:r0
@@ -124,12 +126,20 @@ class Bench:
                 self.lab.packets(self.lab.gen, 'g0', sent=True),
                 self.cpu_time(router), time.monotonic_ns())
 
-    def flow(self, router, one_cpu):
+    def look(self):
+        """Check some of the frames that arrive; raises if one is wrong."""
+        hostmod.run(['ip', 'netns', 'exec', self.lab.sink, '/usr/bin/python3',
+                     pathlib.Path(__file__).with_name('look.py'), 's1',
+                     labmod.NEXT_MAC, labmod.OUT_MAC, TTL - 1, LOOK])
+
+    def flow(self, router, one_cpu, look):
         """Send traffic; the figures of a slice of it."""
         gen = self.lab.start(
             self.lab.gen, [self.host.peer('xdpgen'), 'g0', labmod.IN_MAC, 30],
             self.router_cpu if one_cpu else self.gen_cpu)
         time.sleep(0.4)
+        if look:
+            self.look()
         before = self.sample(router)
         time.sleep(self.secs)
         after = self.sample(router)
@@ -144,15 +154,15 @@ class Bench:
             figures['ns'] = wall / sunk
         return figures
 
-    def measure(self, setup):
-        """One run of one router."""
+    def measure(self, setup, look):
+        """One run of one router; look: at its frames, too."""
         lab = self.lab
         lab.offload(lab.router, 'r0', 'gro', setup.gro)
         lab.defer(setup.defer)
         router = None
         try:
             router = setup.start(self)
-            return self.flow(router, setup.one_cpu)
+            return self.flow(router, setup.one_cpu, look)
         finally:
             if isinstance(router, subprocess.Popen):
                 lab.stop(router)
@@ -231,7 +241,7 @@ def measure(host, nrounds):
             rounds.add(n, 'calib', host.calibrate(bench.router_cpu))
             for setup in list(todo):
                 try:
-                    rounds.add(n, setup.name, bench.measure(setup))
+                    rounds.add(n, setup.name, bench.measure(setup, n == 0))
                 except (hostmod.Missing, RuntimeError) as error:
                     print(f'veth: {setup.name}: {error}')
                     if n == 0:
