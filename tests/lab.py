@@ -50,7 +50,8 @@ sysctl net.inet.ip.forwarding=1
 
 def run_ping(gen):
     out = gen.run(["ping", "-c", "5", "-i", "0.2", "-w", "10", SINK])
-    return out.strip().splitlines()[-1]
+    lines = out.strip().splitlines()
+    return lines[-2].split(", time")[0] + ", " + lines[-1]
 
 
 def run_iperf(lab, gen, sink, seconds, reverse):
@@ -102,7 +103,7 @@ def run_flood(gen, machine, seconds):
 
 def summary(ping, tcp, flood):
     before, after, seconds, sent = flood
-    forwarded = after[0]["IPS_FORWARD"] - before[0]["IPS_FORWARD"]
+    forwarded = after[0]["forwarded"] - before[0]["forwarded"]
     delta = {k: after[1][k] - before[1][k] for k in after[1]}
     say("\nSummary")
     say(f"  ping            {ping}")

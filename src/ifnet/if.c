@@ -175,8 +175,13 @@ if_free_cb(epoch_context_t ctx)
 	struct ifnet *ifp;
 
 	ifp = __containerof(ctx, struct ifnet, if_ctx);
-	if (ifp->if_index != 0)
+	if (ifp->if_index != 0) {
 		vnet_index_give(ifp->if_vnet, ifp->if_index);
+		/* What it dropped stays dropped in the machine's sums. */
+		for (unsigned int c = 0; c < IFC_COUNT; c++)
+			counter_add(ifp->if_vnet->v_retired + c,
+			    if_counter(ifp, (enum if_counter)c));
+	}
 	counter_free(ifp->if_counters, IFC_COUNT);
 	free(ifp);
 }

@@ -250,6 +250,9 @@ if_inc(struct ifnet *ifp, enum if_counter c, uint64_t n)
 	counter_add(ifp->if_counters + c, n);
 }
 uint64_t if_counter(struct ifnet *ifp, enum if_counter c);
+/* The sum over a vnet's interfaces, with those that are gone; configuration
+ * lock held. */
+uint64_t vnet_counter(struct vnet *vnet, enum if_counter c);
 
 /*
  * Drop: counts the reason on ifp, frees the packet.  Also counts IERRORS,

@@ -412,7 +412,12 @@ test_transmit(void **state)
 	transmit(ifp, frame(60));
 	assert_int_equal(if_counter(ifp, IFC_DROPS +
 	    (enum if_counter)IFD_NOIF), 1);
+	/* What it counted outlives it. */
 	if_free(ifp);
+	NET_EPOCH_DRAIN_CALLBACKS();
+	assert_int_equal(vnet_counter(vnet, IFC_DROPS +
+	    (enum if_counter)IFD_NOIF), 1);
+	assert_int_equal(vnet_counter(vnet, IFC_OQDROPS), 2);
 }
 
 /* More interfaces than slots. */
@@ -448,6 +453,8 @@ test_txburst(void **state)
 	}
 }
 
+#define	CHURN_NS	UINT64_C(3000000000)
+
 /* Readers by index, while interfaces come and go: no touch of a freed one. */
 static _Atomic bool stop_readers;
 
@@ -481,6 +488,7 @@ static void
 test_churn(void **state)
 {
 	const struct in_addr none = { 0 };
+	uint64_t end = time_ns() + CHURN_NS;
 	struct thread *td[2];
 	struct ifnet *ifp;
 
@@ -488,7 +496,8 @@ test_churn(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(thread_create(&td[i], "reader",
 		    THREAD_ANY_CPU, reader_main, NULL), 0);
-	for (int i = 0; i < 2000 || reader_saw < 1000; i++) {
+	/* A loaded machine makes fewer rounds, but some. */
+	for (int i = 0; i < 20 || (i < 2000 && time_ns() < end); i++) {
 		ifp = make_if("churn", free_output);
 		assert_int_equal(if_addr_add(ifp, ip("192.0.2.1"), 24, none,
 		    none), 0);
@@ -500,6 +509,7 @@ test_churn(void **state)
 	stop_readers = true;
 	for (int i = 0; i < 2; i++)
 		thread_join(td[i]);
+	assert_true(reader_saw > 0);
 }
 
 static void

@@ -37,12 +37,17 @@ vnet_alloc(void)
 
 	if ((vnet = calloc(1, sizeof(*vnet))) == NULL)
 		return (NULL);
-	if ((vnet->v_index = calloc(1, sizeof(*vnet->v_index))) == NULL) {
-		free(vnet);
-		return (NULL);
-	}
+	if (counter_alloc(IFC_COUNT, &vnet->v_retired) != 0)
+		goto free_vnet;
+	if ((vnet->v_index = calloc(1, sizeof(*vnet->v_index))) == NULL)
+		goto free_counters;
 	CK_STAILQ_INIT(&vnet->v_ifnets);
 	return (vnet);
+free_counters:
+	counter_free(vnet->v_retired, IFC_COUNT);
+free_vnet:
+	free(vnet);
+	return (NULL);
 }
 
 void
@@ -52,6 +57,7 @@ vnet_free(struct vnet *vnet)
 	KASSERT(CK_STAILQ_EMPTY(&vnet->v_ifnets), "vnet with interfaces");
 	/* Deferred frees of interfaces still give their index back. */
 	NET_EPOCH_DRAIN_CALLBACKS();
+	counter_free(vnet->v_retired, IFC_COUNT);
 	free(vnet->v_index);
 	free(vnet);
 }
@@ -195,4 +201,22 @@ if_byname(struct vnet *vnet, const char *name)
 		if (strcmp(ifp->if_name, name) == 0)
 			return (ifp);
 	return (NULL);
+}
+
+/*
+ * The sum of a counter over the interfaces of the vnet, those included that
+ * are gone; an interface that is just being freed is missing for a moment.
+ */
+uint64_t
+vnet_counter(struct vnet *vnet, enum if_counter c)
+{
+	struct ifnet *ifp;
+	uint64_t sum;
+
+	VNET_CONFIG_ASSERT(vnet);
+
+	sum = counter_fetch(vnet->v_retired + c);
+	CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link)
+		sum += if_counter(ifp, c);
+	return (sum);
 }

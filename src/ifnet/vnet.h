@@ -80,6 +80,8 @@ struct vnet {
 		void		*ev_arg;
 	}		 v_events[VNET_EVENTS];	/* (c) */
 	struct ifnet	*v_loif;	/* (c) lo0 */
+	counter_t	 v_retired;	/* (c) IFC_COUNT cells: what freed
+					   interfaces had counted */
 };
 
 /*

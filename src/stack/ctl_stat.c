@@ -8,8 +8,7 @@
  * The commands that show counters: interrupts, protocols, drops.
  *
  * A protocol's statistics are cells of the ip room, and drops that interfaces
- * count by reason: the sum is over the interfaces that exist, so what a
- * destroyed one had dropped is gone with it.  The table below says which
+ * count by reason: the sum is over all that the vnet has had.  The table below says which
  * reasons make up which line, in the order of netstat -s.
  *
  * No state; interfaces are walked under the configuration lock.
@@ -193,15 +192,12 @@ static uint64_t
 stat_value(struct vnet *vnet, const struct stat_line *sl)
 {
 	const enum if_drop *why;
-	struct ifnet *ifp;
 	uint64_t n = 0;
 
 	if (sl->sl_stat != IPS_COUNT)
 		return (ip_stat(vnet, sl->sl_stat));
-	CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link)
-		for (why = sl->sl_drops; *why != IFD_COUNT; why++)
-			n += if_counter(ifp, (enum if_counter)(IFC_DROPS +
-			    *why));
+	for (why = sl->sl_drops; *why != IFD_COUNT; why++)
+		n += vnet_counter(vnet, (enum if_counter)(IFC_DROPS + *why));
 	return (n);
 }
 
@@ -215,9 +211,11 @@ stat_zero(struct vnet *vnet, const struct stat_line *sl)
 		ip_stat_zero(vnet, sl->sl_stat);
 		return;
 	}
-	CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link)
-		for (why = sl->sl_drops; *why != IFD_COUNT; why++)
+	for (why = sl->sl_drops; *why != IFD_COUNT; why++) {
+		counter_zero(vnet->v_retired + IFC_DROPS + *why);
+		CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link)
 			counter_zero(ifp->if_counters + IFC_DROPS + *why);
+	}
 }
 
 /* proto, which must be one of the table's; NULL: all. */
@@ -316,16 +314,19 @@ cmd_stats_zero(struct ctl_req *cr, void *arg)
 
 /* ---- Drops ---- */
 
+/* The name that stands for all interfaces that are gone. */
+#define	DROPS_GONE	"-"
+
 static int
-drops_append(json_t *drops, struct ifnet *ifp)
+drops_append(json_t *drops, const char *name, counter_t counters)
 {
 	uint64_t n;
 	int i;
 
 	for (i = 0; i < IFD_COUNT; i++) {
-		n = if_counter(ifp, (enum if_counter)(IFC_DROPS + i));
+		n = counter_fetch(counters + IFC_DROPS + (counter_t)i);
 		if (n != 0 && cmd_append(drops, json_pack("{ss ss ss sI}",
-		    "interface", ifp->if_name,
+		    "interface", name,
 		    "name", if_drop_info[i].fd_name,
 		    "text", if_drop_info[i].fd_text,
 		    "count", (json_int_t)n)) != 0)
@@ -343,13 +344,16 @@ drops_list_locked(struct ctl_req *cr, struct vnet *vnet, const char *ifname,
 
 	if (ifname != NULL) {
 		error = cmd_ifp(cr, vnet, "interface", ifname, &ifp);
-		if (error == 0 && drops_append(drops, ifp) != 0)
+		if (error == 0 && drops_append(drops, ifp->if_name,
+		    ifp->if_counters) != 0)
 			error = cmd_nomem(cr);
 		return (error);
 	}
 	CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link)
-		if (drops_append(drops, ifp) != 0)
+		if (drops_append(drops, ifp->if_name, ifp->if_counters) != 0)
 			return (cmd_nomem(cr));
+	if (drops_append(drops, DROPS_GONE, vnet->v_retired) != 0)
+		return (cmd_nomem(cr));
 	return (0);
 }
 
