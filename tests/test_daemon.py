@@ -94,6 +94,11 @@ def request(path, *lines):
             return [json.loads(f.readline()) for _ in lines]
 
 
+def soon():
+    """A second, longer where more wants to run than there are CPUs."""
+    return max(1, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
+
+
 def nobody():
     """In a child: give up root's identity."""
     os.setgroups([])
@@ -119,7 +124,7 @@ def test_life(daemons):
     start = time.monotonic()
     p.terminate()
     assert p.wait(10) == 0
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < soon()
     assert "Terminated: stopping" in p.stderr.read()
     assert list(daemons.run.iterdir()) == []
 
@@ -147,7 +152,7 @@ def test_stop_under_clients(daemons):
     p.terminate()
     start = time.monotonic()
     assert p.wait(10) == 0
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < soon()
     for s in clients:
         s.close()
 
