@@ -497,7 +497,8 @@ test_churn(void **state)
 		assert_int_equal(thread_create(&td[i], "reader",
 		    THREAD_ANY_CPU, reader_main, NULL), 0);
 	/* A loaded machine makes fewer rounds, but some. */
-	for (int i = 0; i < 20 || (i < 2000 && time_ns() < end); i++) {
+	for (int i = 0; i < 20 || reader_saw == 0 ||
+	    (i < 2000 && time_ns() < end); i++) {
 		ifp = make_if("churn", free_output);
 		assert_int_equal(if_addr_add(ifp, ip("192.0.2.1"), 24, none,
 		    none), 0);
@@ -509,7 +510,6 @@ test_churn(void **state)
 	stop_readers = true;
 	for (int i = 0; i < 2; i++)
 		thread_join(td[i]);
-	assert_true(reader_saw > 0);
 }
 
 static void
