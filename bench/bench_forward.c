@@ -332,8 +332,8 @@ main(int argc, char **argv)
 	printf("bench_forward routes=%u flows=%u ns=%.2f min=%.2f "
 	    "windows=%u packets=%lu drops=%lu verified=%lu others=%lu "
 	    "wrong=%lu\n", conf.routes, conf.flows, windows[nwindows / 2],
-	    windows[0], nwindows, made, made - sunk, conf.verify ? sunk : 0,
-	    others, wrong);
+	    windows[0], nwindows, made, made > sunk ? made - sunk : 0,
+	    conf.verify ? sunk : 0, others, wrong);
 	while (nheld > 0) {
 		heldnext = (heldnext + conf.inflight - 1) % conf.inflight;
 		m_freem(held[heldnext]);

@@ -142,7 +142,23 @@ if_prepare(struct ifnet *ifp, struct mbuf *m, uint32_t cap)
 	return (m);
 }
 
-/* Prepare what needs it in a burst; returns how many are left. */
+/* Pad a frame of one mbuf with zeros to len bytes; false: no room behind. */
+static inline bool
+if_pad(struct mbuf *m, uint32_t len)
+{
+	uint32_t have = m->m_pkthdr.len;
+
+	if (m->m_next != NULL || m_trailingspace(m) < len - have)
+		return (false);
+	memset(m->m_data + have, 0, len - have);
+	m->m_len = m->m_pkthdr.len = len;
+	return (true);
+}
+
+/*
+ * Prepare what needs it in a burst; returns how many are left.  Most of it is
+ * padding: every second packet of TCP is shorter than Ethernet's least.
+ */
 static __attribute__((noinline)) unsigned int
 if_prepare_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 {
@@ -153,10 +169,11 @@ if_prepare_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 
 	for (unsigned int i = 0; i < n; i++) {
 		struct mbuf *p = m[i];
+		bool more = (p->m_pkthdr.csum_flags & CSUM_PARTIAL) != 0 ||
+		    (p->m_flags & M_VLANTAG) != 0;
 
-		if (((p->m_pkthdr.csum_flags & CSUM_PARTIAL) != 0 ||
-		    (p->m_flags & M_VLANTAG) != 0 ||
-		    p->m_pkthdr.len < minlen) &&
+		if ((more || (p->m_pkthdr.len < minlen &&
+		    !if_pad(p, minlen))) &&
 		    (p = if_prepare(ifp, p, cap)) == NULL)
 			continue;
 		m[kept++] = p;

@@ -332,6 +332,39 @@ transmit(struct ifnet *ifp, struct mbuf *m)
 	NET_EPOCH_EXIT(et);
 }
 
+/* Padding of a chain, and of a frame with no room behind it. */
+static void
+test_padding(void **state)
+{
+	struct ifnet *ifp = make_if("p0", keep_output);
+	uint8_t out[60];
+	struct mbuf *m, *n;
+
+	assert_int_equal(if_setflags(ifp, IFF_UP, 0), 0);
+	m = frame(60);
+	m_adj(m, -40);
+	n = frame(60);
+	m_adj(n, -46);
+	m_cat(m, n);
+	transmit(ifp, m);
+	m = frame(60);
+	m_adj(m, -26);
+	memmove(m_frame(m) + MBUF_FRAME_SIZE - 34, m->m_data, 34);
+	m->m_data = m_frame(m) + MBUF_FRAME_SIZE - 34;
+	transmit(ifp, m);
+	assert_int_equal(nsent, 2);
+	for (unsigned int k = 0; k < nsent; k++) {
+		assert_int_equal(sent[k]->m_pkthdr.len, 60);
+		m_copydata(sent[k], 0, 60, out);
+		for (int i = 34; i < 60; i++)
+			assert_int_equal(out[i], 0);
+		m_freem(sent[k]);
+	}
+	nsent = 0;
+	if_detach(ifp);
+	if_free(ifp);
+}
+
 static void
 test_transmit(void **state)
 {
@@ -570,7 +603,8 @@ main(void)
 #define	T(fn)	cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_life), T(test_refused_attach), T(test_settings),
-		T(test_addresses), T(test_transmit), T(test_txburst),
+		T(test_addresses), T(test_transmit), T(test_padding),
+		T(test_txburst),
 		T(test_churn), T(test_move), cmocka_unit_test(test_spec),
 	};
 #undef T
