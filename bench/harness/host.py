@@ -111,15 +111,19 @@ class Host:
         return order[0], order[-1]
 
     def want_hugepages(self, pages):
-        """DPDK's memory; given back by restore()."""
+        """DPDK's memory; given back by restore().  Raises Missing."""
         free = int(re.search(r'HugePages_Free:\s+(\d+)', pathlib.Path(
             '/proc/meminfo').read_text(encoding='ascii')).group(1))
         if free >= pages:
             return
         now = int(HUGEPAGES.read_text(encoding='ascii'))
+        try:
+            HUGEPAGES.write_text(f'{now + pages - free}\n', encoding='ascii')
+        except OSError as error:
+            raise Missing('DPDK wants huge pages, and only root can make '
+                          'some') from error
         if self.pages_before is None:
             self.pages_before = now
-        HUGEPAGES.write_text(f'{now + pages - free}\n', encoding='ascii')
 
     def restore(self):
         """Leave the machine as it was."""

@@ -35,6 +35,7 @@ def cases(host, cpu):
             ('dpdk_l3 avx512', 'dpdk_l3_avx512', []),
             ('dpdk_l3 base', 'dpdk_l3_scalar', ['--base'])):
         try:
+            host.want_hugepages(48)
             argv = [*hostmod.pin(cpu), host.peer(binary), *eal(cpu), '--',
                     *extra]
             found.append((name, 'dpdk_l3', argv))
@@ -80,7 +81,6 @@ def measure(host, nrounds):
     """Run it; the table."""
     hostmod.need('taskset')
     cpu, _ = host.pick_cpus()
-    host.want_hugepages(48)
     programs = cases(host, cpu)
     if not programs:
         raise hostmod.Missing('nothing of it was built')

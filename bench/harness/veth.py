@@ -77,6 +77,7 @@ class Bench:
 
     def dpdk(self, *vdevs):
         """dpdk_l3 over two devices."""
+        self.host.want_hugepages(80)
         devices = [a for v in vdevs for a in ('--vdev', v)]
         return self.ready(
             [self.host.peer('dpdk_l3_scalar'), '-l', self.router_cpu, *DPDK,
@@ -231,7 +232,6 @@ def measure(host, nrounds):
     hostmod.need_root()
     hostmod.need('ip', 'ethtool', 'taskset', 'sysctl', 'pgrep')
     host.peer('xdpgen')
-    host.want_hugepages(80)
     rounds = report.Rounds(host.build / 'rounds', 'veth')
     todo = setups(host.quick)
     names = [s.name for s in todo]
