@@ -139,7 +139,8 @@ bench_routes_pick(unsigned int i)
 
 	if (bench_nroutes == 1)
 		return (0x0a000001 + i);
-	r = &bench_routes[NDISCARD + bench_random() % (bench_nroutes - NDISCARD)];
+	r = &bench_routes[NDISCARD +
+	    bench_random() % (bench_nroutes - NDISCARD)];
 	return (r->br_prefix |
 	    ((uint32_t)bench_random() & ~prefix_mask(r->br_len)));
 }

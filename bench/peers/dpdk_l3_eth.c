@@ -83,7 +83,8 @@ map_add(const char *map)
 	l3_nexthops[1].nh_eth = _mm_loadu_si128((const void *)eth);
 	l3_nexthops[1].nh_port = (uint16_t)port;
 	l3_nexthops[1].nh_mtu = 1500;
-	bench_routes_add(ip[0] << 24 | ip[1] << 16 | ip[2] << 8 | ip[3], len, 1);
+	bench_routes_add(ip[0] << 24 | ip[1] << 16 | ip[2] << 8 | ip[3], len,
+	    1);
 }
 
 static void

@@ -48,7 +48,8 @@ static __rte_noinline unsigned int
 source(struct rte_mbuf **m, unsigned int n)
 {
 	const __m256i lo = _mm256_load_si256((const void *)bench_template);
-	const __m256i hi = _mm256_load_si256((const void *)(bench_template + 32));
+	const __m256i hi = _mm256_load_si256(
+	    (const void *)(bench_template + 32));
 	const __m128i desc = _mm_set_epi32(0, BENCH_FRAME, BENCH_FRAME,
 	    RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4);
 	unsigned int f = nextflow;

@@ -40,7 +40,7 @@ struct ip_burst {
 	uint32_t	ib_room[MBUF_BURST];	/* bytes in the packet */
 	uint32_t	ib_bad[MBUF_BURST];	/* not 0: not plain */
 	uint32_t	ib_len[MBUF_BURST];	/* ip_len, host order */
-	uint32_t	ib_ttl[MBUF_BURST];	/* ip_ttl, ip_p, ip_sum, ready */
+	uint32_t	ib_ttl[MBUF_BURST];	/* new ip_ttl, ip_p, ip_sum */
 };
 
 /*
