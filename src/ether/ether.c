@@ -22,6 +22,8 @@
 #include "ether/ether_var.h"
 #include "sys/log.h"
 #include "wire/ether.h"
+#include "wire/ip.h"
+#include "wire/ip6.h"
 
 #define	ETHER_PROTOS	8
 
@@ -117,6 +119,7 @@ ether_vlan_decap(struct ifnet *ifp, struct mbuf *m)
 	m->m_flags |= M_VLANTAG;
 	memmove((char *)evl + ETHER_VLAN_ENCAP_LEN, evl, 2 * ETHER_ADDR_LEN);
 	m_adj(m, ETHER_VLAN_ENCAP_LEN);
+	m->m_pkthdr.csum_start -= ETHER_VLAN_ENCAP_LEN;
 	return (true);
 }
 
@@ -156,6 +159,26 @@ ether_strip(struct ifnet *ifp, struct mbuf *m)
 }
 
 /*
+ * A partial checksum's place is told from the new start.  It comes from a peer:
+ * one that began in the IP header would be written over what will have been
+ * checked by then, so it stays as it is (and wrong).  type: network order.
+ */
+static __attribute__((noinline)) void
+ether_partial(struct mbuf *m, uint16_t type)
+{
+	uint32_t start = m->m_pkthdr.csum_start, hlen = 0;
+
+	if (type == htons(ETHERTYPE_IPV6))
+		hlen = sizeof(struct ip6_hdr);
+	else if (type == htons(ETHERTYPE_IP))
+		hlen = m->m_len == 0 ? IP_HDR_MAX :
+		    (uint32_t)ip_hl(mtod(m, const struct ip *));
+	if (start < ETHER_HDR_LEN + hlen)
+		m->m_pkthdr.csum_flags &= (uint8_t)~CSUM_PARTIAL;
+	m->m_pkthdr.csum_start = (uint16_t)(start - ETHER_HDR_LEN);
+}
+
+/*
  * One frame: check the header, find out what it carries.  The type in network
  * order, or ETHER_GONE when m is.
  */
@@ -186,9 +209,8 @@ ether_input_one(struct ifnet *ifp, struct mbuf *m, uint64_t own)
 		eh = mtod(m, const struct ether_header *);
 	}
 	ether_strip(ifp, m);
-	/* A partial checksum's place is told from the new start. */
 	if (__predict_false((m->m_pkthdr.csum_flags & CSUM_PARTIAL) != 0))
-		m->m_pkthdr.csum_start -= ETHER_HDR_LEN;
+		ether_partial(m, eh->ether_type);
 	return (eh->ether_type);
 }
 

@@ -508,6 +508,59 @@ test_quote(void **state)
 	assert_int_equal(out->f_b[17], IP_HDR_MIN + ICMP_MINLEN + 28);
 }
 
+/* f comes in with an unfinished checksum at these places of the frame. */
+static void
+inject_partial(const struct frame *f, uint16_t start, uint16_t offset)
+{
+	struct mbuf *m = rig_mbuf(f);
+	struct epoch_tracker et;
+
+	m->m_pkthdr.csum_flags = CSUM_PARTIAL;
+	m->m_pkthdr.csum_start = start;
+	m->m_pkthdr.csum_offset = offset;
+	NET_EPOCH_ENTER(et);
+	atomic_load(&R.p0->if_input)(R.p0, &m, 1);
+	NET_EPOCH_EXIT(et);
+}
+
+/*
+ * A peer's unfinished checksum is finished where it belongs, also behind a
+ * priority tag; where it would change the IP header it is left alone.
+ */
+static void
+test_partial(void **state)
+{
+	static const uint8_t tag[4] = { 0x81, 0, 0xa0, 0 };
+	static const uint8_t opts[12] = { 148, 4, 0, 0 };
+	struct frame f, full, tagged;
+	uint16_t sum;
+
+	frame_udp(&full, &(struct ip4){ .ttl = 64 });
+	f = full;
+	sum = (uint16_t)in_pseudo(addr4(IP_A), addr4(IP_FAR), IPPROTO_UDP,
+	    26);
+	memcpy(f.f_b + 40, &sum, sizeof(sum));
+	inject_partial(&f, 34, 6);
+	check_forwarded(rig_sent(R.p1), &full, mac_r1, mac_c);
+	tagged = f;
+	memmove(tagged.f_b + 16, f.f_b + 12, f.f_len - 12);
+	memcpy(tagged.f_b + 12, tag, sizeof(tag));
+	tagged.f_len += sizeof(tag);
+	inject_partial(&tagged, 38, 6);
+	check_forwarded(rig_sent(R.p1), &full, mac_r1, mac_c);
+	for (uint16_t start = 0; start < 34; start++) {
+		inject_partial(&f, start, 0);
+		check_forwarded(rig_sent(R.p1), &f, mac_r1, mac_c);
+	}
+	frame_udp(&f, &(struct ip4){ .opts = opts, .nopts = 12 });
+	inject_partial(&f, 40, 0);
+	check_forwarded(rig_sent(R.p1), &f, mac_r1, mac_c);
+	/* Behind the end there is nothing to finish: dropped. */
+	inject_partial(&f, 1000, 6);
+	assert_int_equal(rig_drops(R.p1, IFD_TXERR), 1);
+	assert_int_equal(rig_nsent(), 0);
+}
+
 /* A packet to ourselves goes round through loopback. */
 static void
 test_loopback(void **state)
@@ -540,7 +593,8 @@ main(void)
 		T(test_ttl), T(test_no_error), T(test_lengths), T(test_runts),
 		T(test_host), T(test_unreachable), T(test_broadcast),
 		T(test_local), T(test_redirect), T(test_nexthop_counters),
-		T(test_limit), T(test_quote), T(test_loopback),
+		T(test_limit), T(test_quote), T(test_partial),
+		T(test_loopback),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
