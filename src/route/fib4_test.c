@@ -141,6 +141,36 @@ check_radix_order(struct rt_node *root)
 	assert_int_equal(have, want);
 }
 
+/* The first route that is not before a random prefix. */
+static void
+check_radix_seek(struct rt_node *root)
+{
+	const struct ref_route *best = NULL;
+	struct rt_node *rn;
+	uint32_t key;
+	int plen;
+	size_t i;
+
+	key = random_key(&plen);
+	for (i = 0; i < MAXROUTES; i++) {
+		if (ref[i].rt_idx == 0 || ref[i].rt_key < key ||
+		    (ref[i].rt_key == key && ref[i].rt_plen < plen))
+			continue;
+		if (best == NULL || ref[i].rt_key < best->rt_key ||
+		    (ref[i].rt_key == best->rt_key &&
+		    ref[i].rt_plen < best->rt_plen))
+			best = &ref[i];
+	}
+	rn = radix_seek(root, key, plen);
+	while (rn != NULL && rn->rn_nh == NULL)
+		rn = radix_next(rn);
+	assert_int_equal(rn != NULL, best != NULL);
+	if (rn != NULL) {
+		assert_int_equal(rn->rn_key, best->rt_key);
+		assert_int_equal(rn->rn_plen, best->rt_plen);
+	}
+}
+
 static void
 check_radix(struct rt_node *root)
 {
@@ -194,6 +224,7 @@ test_radix(void **state)
 			rn->rn_nh = fake_nhop(rt->rt_idx);
 		}
 		check_radix(root);
+		check_radix_seek(root);
 		if (round % 500 == 0)
 			check_radix_order(root);
 	}

@@ -182,6 +182,18 @@ radix_remove(struct rt_node **root, struct rt_node *rn)
 		radix_splice(root, up);
 }
 
+/* The node after rn and all below it.  NULL at the end. */
+static struct rt_node *
+radix_skip(const struct rt_node *rn)
+{
+	const struct rt_node *up;
+
+	for (up = rn->rn_parent; up != NULL; rn = up, up = up->rn_parent)
+		if (up->rn_child[0] == rn && up->rn_child[1] != NULL)
+			return (up->rn_child[1]);
+	return (NULL);
+}
+
 /*
  * The node after rn in order of key, then length; branching points come up,
  * too.  Begin at the root.  NULL at the end.
@@ -189,14 +201,38 @@ radix_remove(struct rt_node **root, struct rt_node *rn)
 struct rt_node *
 radix_next(const struct rt_node *rn)
 {
-	struct rt_node *up;
-
 	if (rn->rn_child[0] != NULL)
 		return (rn->rn_child[0]);
 	if (rn->rn_child[1] != NULL)
 		return (rn->rn_child[1]);
-	for (up = rn->rn_parent; up != NULL; rn = up, up = up->rn_parent)
-		if (up->rn_child[0] == rn && up->rn_child[1] != NULL)
-			return (up->rn_child[1]);
-	return (NULL);
+	return (radix_skip(rn));
+}
+
+/*
+ * The first node in that order that is not before the prefix (host bits of key
+ * zero), which need not be there.  NULL: all are before it.
+ */
+struct rt_node *
+radix_seek(struct rt_node *root, uint32_t key, int plen)
+{
+	struct rt_node *rn = root, *up = NULL;
+	int common;
+
+	while (rn != NULL) {
+		common = radix_common(key, rn->rn_key,
+		    plen < rn->rn_plen ? plen : rn->rn_plen);
+		if (common == plen)	/* rn is the prefix, or lies in it */
+			return (rn);
+		if (common < rn->rn_plen)	/* they part at this bit */
+			return (radix_bit(key, common) == 0 ? rn :
+			    radix_skip(rn));
+		up = rn;		/* rn holds the prefix: go down */
+		rn = up->rn_child[radix_bit(key, up->rn_plen)];
+	}
+	if (up == NULL)
+		return (NULL);
+	/* Where the prefix would hang from up, nothing does. */
+	if (radix_bit(key, up->rn_plen) == 0 && up->rn_child[1] != NULL)
+		return (up->rn_child[1]);
+	return (radix_skip(up));
 }

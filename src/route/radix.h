@@ -33,6 +33,7 @@ struct rt_node	*radix_cover(const struct rt_node *rn);
 struct rt_node	*radix_insert(struct rt_node **root, uint32_t key, int plen);
 void		 radix_remove(struct rt_node **root, struct rt_node *rn);
 struct rt_node	*radix_next(const struct rt_node *rn);
+struct rt_node	*radix_seek(struct rt_node *root, uint32_t key, int plen);
 
 /* The mask of a prefix length of 0 to 32, in host order. */
 static inline uint32_t

@@ -270,8 +270,8 @@ rt_match(struct vnet *vnet, struct in_addr dst, struct rt_info *ri)
 }
 
 int
-rt_walk(struct vnet *vnet, int (*fn)(const struct rt_info *ri, void *arg),
-    void *arg)
+rt_walk_from(struct vnet *vnet, struct in_addr dst, int plen,
+    int (*fn)(const struct rt_info *ri, void *arg), void *arg)
 {
 	const struct rt_node *next, *rn;
 	struct rt_info ri;
@@ -279,7 +279,11 @@ rt_walk(struct vnet *vnet, int (*fn)(const struct rt_info *ri, void *arg),
 
 	VNET_CONFIG_ASSERT(vnet);
 
-	for (rn = vnet->v_rib->rib_root; rn != NULL && error == 0; rn = next) {
+	if (plen < 0 || plen > 32)
+		return (EINVAL);
+	rn = radix_seek(vnet->v_rib->rib_root,
+	    ntohl(dst.s_addr) & radix_mask(plen), plen);
+	for (; rn != NULL && error == 0; rn = next) {
 		next = radix_next(rn);
 		if (rn->rn_nh == NULL)
 			continue;
@@ -287,6 +291,15 @@ rt_walk(struct vnet *vnet, int (*fn)(const struct rt_info *ri, void *arg),
 		error = fn(&ri, arg);
 	}
 	return (error);
+}
+
+int
+rt_walk(struct vnet *vnet, int (*fn)(const struct rt_info *ri, void *arg),
+    void *arg)
+{
+	const struct in_addr first = { INADDR_ANY };
+
+	return (rt_walk_from(vnet, first, 0, fn, arg));
 }
 
 unsigned int

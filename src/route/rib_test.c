@@ -504,6 +504,16 @@ test_random(void **state)
 	n = 0;
 	assert_int_equal(rt_walk(vnet, count_cb, &n), 0);
 	assert_int_equal(n, base + want);
+	n = 0;
+	assert_int_equal(rt_walk_from(vnet, ip4("192.0.2.0"), 0, count_cb,
+	    &n), 0);
+	assert_int_equal(n, base + want);	/* host bits do not count */
+	n = 0;
+	assert_int_equal(rt_walk_from(vnet, ip4("192.0.2.0"), 24, count_cb,
+	    &n), 0);
+	assert_int_equal(n, 4);	/* /24, two of broadcast, our own */
+	assert_int_equal(rt_walk_from(vnet, ip4("0.0.0.0"), 33, count_cb,
+	    &n), EINVAL);
 	assert_int_equal(rt_flush(vnet), want);
 	memset(on, 0, sizeof(on));
 	check_random(have, on);

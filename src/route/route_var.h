@@ -125,6 +125,9 @@ int	rt_match(struct vnet *vnet, struct in_addr dst,
  * delete the route that it was called for. */
 int	rt_walk(struct vnet *vnet,
 	    int (*fn)(const struct rt_info *ri, void *arg), void *arg);
+/* The same from a prefix on, whether it is there or not.  EINVAL: plen. */
+int	rt_walk_from(struct vnet *vnet, struct in_addr dst, int plen,
+	    int (*fn)(const struct rt_info *ri, void *arg), void *arg);
 unsigned int rt_count(struct vnet *vnet);
 /* Remove all routes with RTF_GATEWAY; returns how many. */
 unsigned int rt_flush(struct vnet *vnet);

@@ -293,12 +293,8 @@ static int
 route_page_cb(const struct rt_info *ri, void *arg)
 {
 	struct route_page *rp = arg;
-	uint32_t dst, from;
 
-	dst = ntohl(ri->ri_dst.s_addr);
-	from = ntohl(rp->rp_from.s_addr);
-	if (dst < from || (dst == from && ri->ri_plen < rp->rp_fromlen) ||
-	    (ri->ri_flags & rp->rp_flags) != rp->rp_flags)
+	if ((ri->ri_flags & rp->rp_flags) != rp->rp_flags)
 		return (0);
 	if (rp->rp_room == 0) {
 		rp->rp_next = ri->ri_dst;
@@ -356,7 +352,8 @@ cmd_route_list(struct ctl_req *cr, void *arg)
 	if (rp.rp_routes == NULL)
 		return (ENOMEM);
 	VNET_CONFIG_LOCK(ma->ma_vnet);
-	error = rt_walk(ma->ma_vnet, route_page_cb, &rp);
+	error = rt_walk_from(ma->ma_vnet, rp.rp_from, rp.rp_fromlen,
+	    route_page_cb, &rp);
 	VNET_CONFIG_UNLOCK(ma->ma_vnet);
 	if (error != 0 && error != EAGAIN)
 		return (cmd_nomem(cr));
