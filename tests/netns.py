@@ -15,7 +15,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -268,20 +267,41 @@ def privileged():
         "/proc/self/uid_map").read_text().split()[2] == "4294967295"
 
 
+def can_netns():
+    """May this process make network namespaces as it is?"""
+    name = f"ne{os.getpid()}-probe"
+    try:
+        command(["ip", "netns", "add", name])
+        command(["ip", "netns", "del", name])
+    except (OSError, Failed):
+        return False
+    return True
+
+
+def isolate():
+    """Go where namespaces can be made.  "root", "user namespace", or Failed.
+
+    Root in a container often may not; then, and without root, a user
+    namespace of our own is the place.
+    """
+    if os.geteuid() == 0 and can_netns():
+        return "root"
+    try:
+        enter_userns()
+    except OSError as e:
+        raise Failed(f"no right to make network namespaces, and user "
+                     f"namespaces are forbidden ({e.strerror})") from e
+    return "user namespace"
+
+
 def can_isolate():
-    """None, or why namespaces cannot be made here."""
-    if os.geteuid() == 0:
-        return None
+    """None, or why namespaces cannot be made here; changes nothing."""
     pid = os.fork()
     if pid == 0:
         try:
-            enter_userns()
-        except (OSError, Failed):
+            isolate()
+        except Failed:
             os._exit(1)
         os._exit(0)
     return None if os.waitpid(pid, 0)[1] == 0 else \
-        "no root, and user namespaces are forbidden"
-
-
-if __name__ == "__main__":
-    sys.exit(can_isolate())
+        "no right to make network namespaces"
