@@ -27,7 +27,7 @@ struct linux_if {
 	char	 li_name[LINUX_IFNAMSIZ];
 	int	 li_index;
 	bool	 li_gone;		/* it has left this namespace */
-	bool	 li_ether;		/* frames begin with an Ethernet header */
+	bool	 li_ether;		/* its frames are Ethernet's */
 	bool	 li_up;			/* administratively */
 	bool	 li_carrier;		/* up, with a link */
 	uint8_t	 li_mac[6];

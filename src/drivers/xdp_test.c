@@ -1,0 +1,196 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * Tests of what only the xdp driver has: its program, which must never stay
+ * behind and never push another's away (case K27), and its many ways to say
+ * no.
+ */
+#include "drivers/device_test.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <bpf/libbpf.h>
+#include <linux/if_link.h>
+#include <signal.h>
+
+#define	HOLD_FD		100		/* where the holder says it holds */
+
+/* The back-end under test, from cmocka's initial state. */
+static struct backend native = {
+	"xdp:dv0,mode=native", &xdp_driver, true, false
+};
+static struct backend generic = {
+	"xdp:dv0,mode=generic", &xdp_driver, true, false
+};
+/* For the test of what happens without permission. */
+static struct backend any = { "xdp:dv0", &xdp_driver, false, false };
+
+/* Where XDP is forbidden the error names the way out. */
+static void
+test_forbidden(void **state)
+{
+	char err[256];
+	int error;
+
+	if (have_bpf)
+		skip();
+	assert_null(test_create(vnet, &xdp_driver, "dev", "xdp:dv0", &error,
+	    err, sizeof(err)));
+	assert_true(error == EPERM || error == ENOBUFS);
+	assert_non_null(strstr(err, "use packet:dv0 instead"));
+}
+
+/* What cannot be is said in one line, with the cause and the way out. */
+static void
+test_refusals(void **state)
+{
+
+	SKIP_WITHOUT_BPF((struct backend *)*state);
+	refuse(&xdp_driver, "xdp:none0", ENODEV, "no Linux device");
+	refuse(&xdp_driver, "xdp:dv0,mode=fast", EINVAL, "native or generic");
+	refuse(&xdp_driver, "xdp:dv0,copy,zerocopy", EINVAL, "exclude");
+	refuse(&xdp_driver, "xdp:dv0,queues=9", EINVAL, "at most 1");
+	refuse(&xdp_driver, "xdp:dv0,zerocopy", EOPNOTSUPP, "packet:dv0");
+	run("ip link set dv0 mtu 9000");
+	refuse(&xdp_driver, "xdp:dv0", EMSGSIZE, "1770 at most");
+	run("ip link set dv0 mtu 1500");
+	run("ip link set dv1 mtu 9000");
+	refuse(&xdp_driver, "xdp:dv0,mode=native", ERANGE, "Peer MTU");
+	run("ip link set dv1 mtu 1500");
+}
+
+static uint32_t
+prog_on(const char *dev)
+{
+	struct linux_if li;
+	uint32_t id = 0;
+
+	assert_int_equal(linux_if_get(dev, &li), 0);
+	assert_int_equal(bpf_xdp_query_id(li.li_index, 0, &id), 0);
+	return (id);
+}
+
+/* A child that has the device until it is killed. */
+static pid_t
+hold_device(const char *spec)
+{
+	int ready[2];
+	char c;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (dup2(ready[1], HOLD_FD) == HOLD_FD)
+			execl("/proc/self/exe", "xdp_test", "hold", spec,
+			    (char *)NULL);
+		_exit(1);
+	}
+	assert_true(pid > 0);
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return (pid);
+}
+
+/* Case K27. */
+static void
+test_program_stays(void **state)
+{
+	struct backend *be = *state;
+	struct ifnet *ifp;
+	pid_t pid;
+
+	SKIP_WITHOUT_BPF(be);
+	for (int i = 0; i < 3; i++) {
+		pid = hold_device("xdp:dv0,mode=native");
+		assert_int_not_equal(prog_on("dv0"), 0);
+		refuse(&xdp_driver, "xdp:dv0", EBUSY, "another process");
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		ifp = make(be);
+		assert_non_null(strstr(ifp->if_media,
+		    strstr(be->be_spec, "generic") != NULL ? "generic" :
+		    "native"));
+		test_destroy(ifp);
+		assert_int_equal(prog_on("dv0"), 0);
+	}
+}
+
+/* Another's program is named, and goes only when we are told to. */
+static void
+test_program_foreign(void **state)
+{
+	struct bpf_insn insns[2] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = XDP_PASS },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	struct backend *be = *state;
+	struct linux_if li;
+	char err[256];
+	struct ifnet *ifp;
+	int error, fd;
+
+	SKIP_WITHOUT_BPF(be);
+	fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "stranger", "GPL", insns, 2,
+	    NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(linux_if_get("dv0", &li), 0);
+	assert_int_equal(bpf_xdp_attach(li.li_index, fd, XDP_FLAGS_DRV_MODE,
+	    NULL), 0);
+	refuse(&xdp_driver, "xdp:dv0", EBUSY, "stranger");
+	assert_int_not_equal(prog_on("dv0"), 0);
+	ifp = test_create(vnet, &xdp_driver, "dev", "xdp:dv0,force", &error,
+	    err, sizeof(err));
+	if (ifp == NULL)
+		fail_msg("%d, %s", error, err);
+	else
+		test_destroy(ifp);
+	assert_int_equal(prog_on("dv0"), 0);
+	close(fd);
+}
+
+/* The child of hold_device(): in its parent's namespace. */
+static int
+hold(const char *spec)
+{
+	char err[256];
+	int error;
+
+	vnet = test_vnet(1);
+	test_input = keep_input;
+	if (test_create(vnet, &xdp_driver, "held", spec, &error, err,
+	    sizeof(err)) == NULL) {
+		fprintf(stderr, "%s\n", err);
+		return (1);
+	}
+	(void)!write(HOLD_FD, "x", 1);
+	for (;;)
+		pause();
+}
+
+#define	T(f, be)							\
+	cmocka_unit_test_prestate_setup_teardown(f, setup, teardown, (be))
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_forbidden, &any), T(test_refusals, &native),
+		T(test_program_stays, &native),
+		T(test_program_stays, &generic),
+		T(test_program_foreign, &native),
+	};
+
+	if (argc == 3 && strcmp(argv[1], "hold") == 0)
+		return (hold(argv[2]));
+	if (!test_namespace())
+		return (TEST_SKIP);
+	return (cmocka_run_group_tests_name("xdp", tests, NULL, NULL));
+}
