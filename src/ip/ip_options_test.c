@@ -273,7 +273,7 @@ test_random(void **state)
 	size_t hlen, n;
 
 	test_seed();
-	for (int i = 0; i < 200000; i++) {
+	for (int i = 0; i < 50000; i++) {
 		hlen = 24 + 4 * (test_rand() % 10);
 		h = malloc(hlen);
 		before = malloc(hlen);
