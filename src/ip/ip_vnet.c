@@ -112,7 +112,10 @@ ip_oids_default(struct ip_vnet *iv)
 		    ip_oids[i].io_value, memory_order_relaxed);
 }
 
-/* Names of a tree stay until it is freed, so no undoing here. */
+/*
+ * A leaf cannot be taken out again: after an error the tree is not to be used
+ * any more.
+ */
 static int
 ip_sysctl_attach(struct ip_vnet *iv)
 {
@@ -160,9 +163,9 @@ ip_vnet_init(struct vnet *vnet)
 	    sizeof(iv->iv_seed))
 		goto free_stats;
 	ip_oids_default(iv);
-	if ((error = ip_sysctl_attach(iv)) != 0 ||
-	    (error = ether_proto_register(ETHERTYPE_IP, ip_input)) != 0 ||
-	    (error = ether_proto_register(ETHERTYPE_ARP, arp_input)) != 0)
+	if ((error = ether_proto_register(ETHERTYPE_IP, ip_input)) != 0 ||
+	    (error = ether_proto_register(ETHERTYPE_ARP, arp_input)) != 0 ||
+	    (error = ip_sysctl_attach(iv)) != 0)
 		goto free_stats;
 
 	/* Nothing below can fail. */
@@ -179,8 +182,10 @@ free_iv:
 	return (error);
 }
 
-/* No interface is left and no packet comes; before the tree is freed nothing
- * reads the tunables any more.  Outside the epoch. */
+/*
+ * No interface is left, no packet comes, and nobody looks into v_sysctl any
+ * more, whose leaves lie in iv.  Outside the epoch.
+ */
 void
 ip_vnet_fini(struct vnet *vnet)
 {
