@@ -12,6 +12,12 @@
  * No wakeup is lost: a put schedules the event whenever it found its ring
  * empty, and the handler says INTR_DONE only when it found both rings empty,
  * the shared one under the lock.  Own puts and the handler are one thread.
+ *
+ * Direct input keeps the order: it happens only while the owner's ring is
+ * empty, and the handler leaves what it is handing up in the ring until it is
+ * done.  After burstq_close() there is none, for the ithread has taken the
+ * handler away between two passes, and what it puts later finds the queue
+ * closed.
  */
 #include "drivers/burstq.h"
 
@@ -33,6 +39,10 @@ min_u(unsigned int a, unsigned int b)
 
 	return (a < b ? a : b);
 }
+
+/* Direct puts of this thread that have not returned. */
+static _Thread_local unsigned int burstq_depth
+    __attribute__((tls_model("initial-exec")));
 
 /* Copy n pointers into a ring at index pos; the ring's end may be inside. */
 static inline void
@@ -148,6 +158,12 @@ burstq_put(struct burstq *bq, struct mbuf **m, unsigned int n)
 	    memory_order_relaxed) != &burstq_mark))
 		return (burstq_put_others(bq, m, n));
 	waiting = bq->bq_tail - bq->bq_head;
+	if (waiting == 0 && bq->bq_direct && burstq_depth < BURSTQ_DEPTH) {
+		burstq_depth++;
+		burstq_input(bq, m, n);
+		burstq_depth--;
+		return (n);
+	}
 	n = min_u(n, BURSTQ_SIZE - waiting);
 	ring_copy_in(bq->bq_own, bq->bq_tail, m, n);
 	bq->bq_tail += n;
@@ -158,13 +174,14 @@ burstq_put(struct burstq *bq, struct mbuf **m, unsigned int n)
 
 int
 burstq_init(struct burstq *bq, struct intr_domain *id, int cpu,
-    struct ifnet *ifp)
+    struct ifnet *ifp, bool direct)
 {
 	int error;
 
 	bq->bq_ifp = ifp;
 	bq->bq_head = bq->bq_tail = bq->bq_ohead = 0;
 	bq->bq_fair = false;
+	bq->bq_direct = direct;
 	atomic_init(&bq->bq_owner, NULL);
 	atomic_init(&bq->bq_closed, false);
 	atomic_init(&bq->bq_waiting, 0);

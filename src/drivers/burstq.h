@@ -17,6 +17,13 @@
  * anything cleverer, because the packets' own lines have to cross anyway, and
  * its wakeups can be proven (D38843).
  *
+ * A direct queue does not even do that while it is empty: the put hands the
+ * burst up itself, as netisr dispatches directly.  A packet then crosses the
+ * machine while its lines are in the first-level cache.  Puts nest at most
+ * BURSTQ_DEPTH deep, so that a loop of interfaces ends in a queue and not at
+ * the end of the stack.  The sender holds no lock (none is held around
+ * if_transmit(), which may take a driver's).
+ *
  * Keys: t = the ithread of bq_ie, q = bq_mtx.
  */
 #ifndef _DRIVERS_BURSTQ_H_
@@ -35,6 +42,7 @@ struct intr_event;
 struct intr_handler;
 
 #define	BURSTQ_SIZE	1024u		/* packets per ring; power of two */
+#define	BURSTQ_DEPTH	4u		/* direct puts inside each other */
 static_assert((BURSTQ_SIZE & (BURSTQ_SIZE - 1)) == 0, "masked");
 
 struct burstq {
@@ -46,6 +54,7 @@ struct burstq {
 	_Atomic bool	 bq_closed;	/* (a) relaxed; a grace period after it
 					   is set nobody puts any more */
 	bool		 bq_fair;	/* (t) the next turn is the others' */
+	bool		 bq_direct;	/* (c) puts may hand up at once */
 	struct intr_handler *bq_ih;	/* (c) */
 
 	struct mtx	 bq_mtx __cacheline_aligned;
@@ -59,10 +68,11 @@ struct burstq {
 
 /*
  * Prepare bq, whose packets are ifp's input, served by ithread cpu of id (-1:
- * the least loaded).  0, or what the intr room gives.  Outside the epoch.
+ * the least loaded).  direct: its owner's puts may be inputs at once.  0, or
+ * what the intr room gives.  Outside the epoch.
  */
 int	burstq_init(struct burstq *bq, struct intr_domain *id, int cpu,
-	    struct ifnet *ifp);
+	    struct ifnet *ifp, bool direct);
 /* Nothing is put or taken any more: no input after the return. */
 void	burstq_close(struct burstq *bq);
 /* A grace period after burstq_close(): free the packets left, the event. */

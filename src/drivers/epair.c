@@ -92,7 +92,7 @@ epair_end_alloc(struct vnet *vnet, struct epair *ep, unsigned int side,
 	mac[5] = (uint8_t)(0x0a + side);
 	error = if_setlladdr(ifp, mac);
 	if (error == 0)
-		error = burstq_init(&ee->ee_rxq, vnet->v_intr, cpu, ifp);
+		error = burstq_init(&ee->ee_rxq, vnet->v_intr, cpu, ifp, true);
 	if (error != 0)
 		if_free(ifp);
 	return (error);

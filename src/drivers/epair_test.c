@@ -9,6 +9,7 @@
  * other threads, full rings, loopback, ends in two vnets, and pairs that are
  * created and destroyed under traffic.
  */
+#include "drivers/burstq.h"
 #include "drivers/drivers_test.h"
 
 #include "sys/lock.h"
@@ -19,6 +20,8 @@ static _Atomic uint64_t wrong;		/* of these, not as they were sent */
 static struct ifnet *got_ifp;
 static _Atomic bool stop;
 static unsigned int echo;		/* times a packet is sent on */
+static _Thread_local unsigned int depth; /* inputs inside each other */
+static _Atomic unsigned int deepest;
 
 /* Sends each packet out where it came in, echo times over. */
 static void
@@ -41,8 +44,11 @@ count_input(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 			m_freem(m[i]);
 	}
 	got_ifp = ifp;
+	if (++depth > atomic_load(&deepest))
+		atomic_store(&deepest, depth);
 	if (non != 0)
 		if_transmit(ifp, on, non);
+	depth--;
 	atomic_fetch_add(&got, n);
 }
 
@@ -188,6 +194,30 @@ test_traffic(void **state)
 	assert_int_equal(atomic_load(&wrong), 0);
 	assert_int_equal(if_counter(a, IFC_DROPS + IFD_TXRING), 0);
 	test_destroy(b);
+}
+
+/* Both ends on one ithread: handed up at once, but not without end. */
+static void
+test_direct(void **state)
+{
+	struct ifnet *a;
+
+	a = make_pair("epair", "epair,cpu=0");
+	assert_non_null(other_end(vnet, "epair0b"));
+	send_some(a, 1);		/* the queues learn their ithread */
+	test_wait(&got, 1);
+	atomic_store(&got, 0);
+	atomic_store(&deepest, 0);
+	echo = 9999;
+	for (unsigned int i = 0; i < 3; i++)
+		send_some(a, MBUF_BURST);
+	test_wait(&got, 3 * 10000 * MBUF_BURST);
+	assert_int_equal(atomic_load(&got), 3 * 10000 * MBUF_BURST);
+	assert_int_equal(atomic_load(&wrong), 0);
+	assert_int_equal(if_counter(a, IFC_DROPS + IFD_TXRING), 0);
+	/* The first is the handler's, for what came from this thread. */
+	assert_int_equal(atomic_load(&deepest), 1 + BURSTQ_DEPTH);
+	test_destroy(a);
 }
 
 /* An input that waits, so that what is sent meanwhile piles up. */
@@ -391,6 +421,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_traffic, setup,
 		    teardown),
+		cmocka_unit_test_setup_teardown(test_direct, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_destroy_full, setup,
 		    teardown),

@@ -72,7 +72,7 @@ loop_create(struct vnet *vnet, const char *name, struct if_spec *sp,
 	ifp->if_mtu_max = LOOP_MTU_MAX;
 	ifp->if_capabilities = IFCAP_RXCSUM | IFCAP_TXCSUM | IFCAP_LINKSTATE;
 	atomic_init(&ifp->if_capenable, ifp->if_capabilities);
-	error = burstq_init(bq, vnet->v_intr, cpu, ifp);
+	error = burstq_init(bq, vnet->v_intr, cpu, ifp, false);
 	if (error != 0)
 		goto free_queue;
 	error = if_attach(ifp);
