@@ -648,6 +648,7 @@ main(int argc, char **argv)
 	unsigned int i;
 
 	program = argv[0];
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc > 1 && strcmp(argv[1], "-q") == 0)
 		scale = 1;
 	cpus_find();

@@ -114,8 +114,8 @@ struct epoch_tracker {
 	const void	*et_td;
 	epoch_t		 et_epoch;
 	const char	*et_file;
-	uint64_t	 et_time;
 	int		 et_line;
+	int		 et_spare;
 };
 typedef struct epoch_tracker *epoch_tracker_t;
 

@@ -24,16 +24,6 @@
 /* Pairs of places already reported: hashes. */
 static uint64_t epoch_seen[EPOCH_SEEN];		/* (a) */
 
-static uint64_t
-epoch_debug_time(void)
-{
-#if defined(__x86_64__)
-	return (__builtin_ia32_rdtsc());
-#else
-	return (epoch_now());
-#endif
-}
-
 /* True the first time a place is seen; a full table reports again. */
 static bool
 epoch_debug_first(const char *file, int line, unsigned int kind)
@@ -64,7 +54,6 @@ epoch_debug_note(struct epoch_td *td, unsigned int i, const char *file,
 
 	__atomic_store_n(&p->p_file, file, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->p_line, line, __ATOMIC_RELAXED);
-	__atomic_store_n(&p->p_time, epoch_debug_time(), __ATOMIC_RELAXED);
 }
 
 static bool
@@ -82,7 +71,7 @@ epoch_debug_valid(epoch_t e, const char *file, int line)
 static struct epoch_td *
 epoch_debug_enter(epoch_t e, const char *file, int line)
 {
-	unsigned int i = epoch_index(epoch_slot(e));
+	unsigned int i = (uint32_t)e->e_key / sizeof(struct epoch_section);
 	struct epoch_td *td;
 
 	epoch_enter_raw(e);
@@ -136,15 +125,12 @@ epoch_debug_stack(struct epoch_td *td)
 }
 
 /* Does p lie on this thread's stack, or on the one for its signals? */
-static bool
-epoch_debug_on_stack(struct epoch_td *td, const void *p)
+static __attribute__((noinline)) bool
+epoch_debug_far_stack(uintptr_t a)
 {
-	uintptr_t a = (uintptr_t)p;
+	struct epoch_td *td = epoch_td_get();
 	stack_t ss;
 
-	/* The fast way: close to where we are. */
-	if (a - (uintptr_t)__builtin_frame_address(0) < 65536)
-		return (true);
 	if (td->td_stack_lo == 0)
 		epoch_debug_stack(td);
 	/* The main thread's stack grows down at need. */
@@ -155,21 +141,32 @@ epoch_debug_on_stack(struct epoch_td *td, const void *p)
 	    a < (uintptr_t)ss.ss_sp + ss.ss_size);
 }
 
+/* The usual tracker lies close to where we are. */
+static inline bool
+epoch_debug_on_stack(const void *p)
+{
+	uintptr_t a = (uintptr_t)p;
+
+	return (a - (uintptr_t)__builtin_frame_address(0) < 65536 ||
+	    epoch_debug_far_stack(a));
+}
+
 void
 epoch_enter_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
     int line)
 {
-	struct epoch_td *td = epoch_td_get();
+	struct epoch_td *td;
 
 	if (!epoch_debug_valid(e, file, line))
 		return;
-	if (et == NULL || (epoch_flags(e) & EPOCH_PREEMPT) == 0) {
+	if (et == NULL ||
+	    (epoch_slot_flags(epoch_slot(e)) & EPOCH_PREEMPT) == 0) {
 		epoch_panicf("\"%s\" %s at %s:%d", epoch_name(e),
 		    et == NULL ? "entered without a tracker" :
 		    "is not preemptible", file, line);
 		return;
 	}
-	if (!epoch_debug_on_stack(td, et)) {
+	if (!epoch_debug_on_stack(et)) {
 		epoch_panicf("tracker of \"%s\" is not on this thread's stack "
 		    "at %s:%d", epoch_name(e), file, line);
 		return;
@@ -179,7 +176,6 @@ epoch_enter_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
 	et->et_epoch = e;
 	et->et_file = file;
 	et->et_line = line;
-	et->et_time = td->td_place[epoch_index(epoch_slot(e))].p_time;
 	et->et_prev = td->td_trackers;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	td->td_trackers = et;

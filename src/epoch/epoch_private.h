@@ -99,7 +99,6 @@ struct epoch_td {
 	struct epoch_place {
 		const char *p_file;	/* (a) where the outermost entered */
 		int	 p_line;	/* (a) */
-		uint64_t p_time;	/* (a) */
 	} td_place[EPOCH_MAX];
 };
 
