@@ -439,11 +439,13 @@ test_stalled_reader(void **state)
 	ssize_t n;
 
 	slow = dial();
-	start = time_ns();
 	put(slow, "{\"id\":1,\"cmd\":\"echo\",\"args\":{\"text\":\"abc\","
 	    "\"n\":1000000}}\n" COUNT);
 	fast = dial();
-	for (i = 1; time_ns() - start < 2 * ctl_stall_ns; i++) {
+	put(fast, COUNT);
+	expect_count(fast, 1);		/* then the slow one's turn is over */
+	start = time_ns();
+	for (i = 2; time_ns() - start < 2 * ctl_stall_ns; i++) {
 		usleep(20000);
 		put(fast, COUNT);
 		expect_count(fast, i);
@@ -471,8 +473,11 @@ static int
 stall_teardown(void **state)
 {
 
+	int error;
+
+	error = teardown(state);
 	ctl_stall_ns = CTL_STALL_S * 1000000000ull;
-	return (teardown(state));
+	return (error);
 }
 
 /* Out of file descriptors: the next client waits, the others go on. */
