@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* Huge pages are of this size; an arena begins at a multiple of it. */
 #define	ARENA_ALIGN	((size_t)2 << 20)

@@ -331,8 +331,8 @@ trie_lookup1(const _Atomic uint32_t *entry, const fib4_nhop_slot *nhops,
 /*
  * A burst, level by level.  The first pass finds for each address the entry at
  * the second level, or the root's own if that is a leaf, by a mask and not by
- * a branch; the second pass reads it.  What lies deeper (or became a child between
- * the passes) is rare and looked up by itself.
+ * a branch; the second pass reads it.  What lies deeper (or became a child
+ * between the passes) is rare and looked up by itself.
  *
  * The first pass asks for the lines of the second.  Loads of the second pass
  * alone would not overlap: a load whose address agrees in its low twelve bits

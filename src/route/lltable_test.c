@@ -728,7 +728,7 @@ roamer(void *arg)
 	return (NULL);
 }
 
-/* A life of p2: neighbours, a route through it, a packet that waits, the end. */
+/* A life of p2: neighbours, a route through it, packets that wait, the end. */
 static void
 churn_interface(void)
 {

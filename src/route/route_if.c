@@ -22,9 +22,6 @@
 
 #include <arpa/inet.h>
 
-#include <errno.h>
-#include <string.h>
-
 #include "route/route_private.h"
 #include "sys/log.h"
 
