@@ -45,7 +45,7 @@
 #define	FRAME_PARTIAL	0x40		/* its checksum is unfinished */
 
 #define	FUZZ_MBUFS	1024
-#define	FUZZ_FRAME_MAX	1600
+#define	FUZZ_FRAME_MAX	MBUF_DATA_SIZE	/* one mbuf holds it */
 
 int	LLVMFuzzerInitialize(int *argc, char ***argv);
 int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
