@@ -58,14 +58,20 @@ ring_copy_in(struct mbuf **ring, uint32_t pos, struct mbuf **m,
 		memcpy(ring, m + first, (n - first) * sizeof(*m));
 }
 
-/* Hand n packets up; what their sender thought of them is forgotten. */
+/*
+ * Hand n packets up; what their sender thought of them is forgotten.  cold:
+ * their data may be in no cache of this CPU any more.
+ */
 static inline void
-burstq_input(struct burstq *bq, struct mbuf **m, unsigned int n)
+burstq_input(struct burstq *bq, struct mbuf **m, unsigned int n, bool cold)
 {
 	struct ifnet *ifp = bq->bq_ifp;
 
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
 		m[i]->m_flags &= M_PKTHDR | M_VLANTAG;
+		if (cold)
+			__builtin_prefetch(m[i]->m_data);
+	}
 	atomic_load_explicit(&ifp->if_input, memory_order_acquire)(ifp, m, n);
 }
 
@@ -86,7 +92,7 @@ burstq_take_others(struct burstq *bq)
 	    memory_order_relaxed);
 	mtx_unlock(&bq->bq_mtx);
 	if (n != 0)
-		burstq_input(bq, burst, n);
+		burstq_input(bq, burst, n, true);
 	return (waiting > n);
 }
 
@@ -117,7 +123,8 @@ burstq_intr(void *arg)
 		return (others || bq->bq_head != bq->bq_tail ?
 		    INTR_MORE : INTR_DONE);
 	}
-	burstq_input(bq, &bq->bq_own[bq->bq_head & BURSTQ_MASK], n);
+	burstq_input(bq, &bq->bq_own[bq->bq_head & BURSTQ_MASK], n,
+	    true);
 	bq->bq_head += n;
 	/* Start over at the front: those lines of the ring are warm. */
 	if (bq->bq_head == bq->bq_tail)
@@ -160,7 +167,7 @@ burstq_put(struct burstq *bq, struct mbuf **m, unsigned int n)
 	waiting = bq->bq_tail - bq->bq_head;
 	if (waiting == 0 && bq->bq_direct && burstq_depth < BURSTQ_DEPTH) {
 		burstq_depth++;
-		burstq_input(bq, m, n);
+		burstq_input(bq, m, n, false);
 		burstq_depth--;
 		return (n);
 	}

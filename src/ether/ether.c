@@ -13,7 +13,9 @@
  * it, for interfaces flagged IFF_NEEDSEPOCH (reviews D23242, D39510).
  *
  * A burst is cut into runs of packets of one protocol; in the usual case that
- * is one run, handed up as it came.
+ * is one run, handed up as it came.  The frames are not prefetched here: a
+ * driver that has not touched them asks for their first lines when it takes
+ * the burst from its ring, all at once, and the others have them already.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -280,8 +282,6 @@ ether_demux(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 		struct mbuf *mi = m[i];
 
 		bytes += mi->m_pkthdr.len;
-		if (i + 4 < n)
-			__builtin_prefetch(m[i + 4]->m_data);
 		if (__predict_true(ether_is_plain(mi, own, tail))) {
 			ether_strip(ifp, mi);
 			m[kept++] = mi;
