@@ -372,3 +372,12 @@ linux_tap_take(int fd, char *name)
 	snprintf(name, LINUX_IFNAMSIZ, "%.*s", IFNAMSIZ - 1, ifr.ifr_name);
 	return (linux_tap_modes(fd));
 }
+
+bool
+linux_tap_exists(int fd)
+{
+	struct ifreq ifr;
+
+	memset(&ifr, 0, sizeof(ifr));
+	return (ioctl(fd, TUNGETIFF, &ifr) == 0);
+}

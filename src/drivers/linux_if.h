@@ -59,6 +59,8 @@ int	linux_tap_open(const char *name, int *fdp);
  * linux_tap_open() sets and fills name (LINUX_IFNAMSIZ bytes).
  */
 int	linux_tap_take(int fd, char *name);
+/* Does the TAP device of fd exist, in whichever namespace?  Never blocks. */
+bool	linux_tap_exists(int fd);
 #define	LINUX_TAP_HDRLEN	10	/* bytes of the virtio header */
 
 /*

@@ -21,6 +21,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "drivers/drv.h"
@@ -38,6 +39,7 @@ static LIST_HEAD(, linux_port) watch_ports =
     LIST_HEAD_INITIALIZER(watch_ports);	/* (w) */
 static struct thread *watch_thread;	/* (w) NULL before the first port */
 static int	 watch_fd;		/* (w) set before the thread starts */
+static int	 watch_wake;		/* (w) the same; an eventfd */
 
 static enum if_link
 port_link(const struct linux_if *li)
@@ -53,8 +55,16 @@ port_note(struct linux_port *lp, const struct linux_if *li)
 
 	MTX_ASSERT(&watch_mtx);
 
-	if (linux_port_gone(lp))
+	if (linux_port_gone(lp) || linux_port_away(lp))
 		return;
+	if (li->li_gone && lp->lp_exists != NULL && lp->lp_exists(lp)) {
+		atomic_store_explicit(&lp->lp_away, true,
+		    memory_order_relaxed);
+		log_msg(LOG_INFO, "%s: Linux device %s is now in another "
+		    "network namespace", lp->lp_ifp->if_name, lp->lp_name);
+		lp->lp_link_seen = IF_LINK_UNKNOWN;
+		return;
+	}
 	if (li->li_gone) {
 		atomic_store_explicit(&lp->lp_ifp->if_gone, true,
 		    memory_order_relaxed);
@@ -89,6 +99,8 @@ watch_resync(void)
 
 	mtx_lock(&watch_mtx);
 	LIST_FOREACH(lp, &watch_ports, lp_link) {
+		if (linux_port_away(lp))
+			continue;
 		error = linux_if_get_index(lp->lp_index, &li);
 		li.li_gone = error == ENODEV;
 		if (error == 0 || error == ENODEV)
@@ -124,10 +136,16 @@ watch_tell(void)
 static void
 watch_main(void *arg)
 {
-	struct pollfd pfd = { .fd = watch_fd, .events = POLLIN };
+	struct pollfd pfd[2] = {
+		{ .fd = watch_fd, .events = POLLIN },
+		{ .fd = watch_wake, .events = POLLIN },
+	};
+	eventfd_t n;
 
 	for (;;) {
-		(void)poll(&pfd, 1, -1);
+		(void)poll(pfd, 2, -1);
+		if ((pfd[1].revents & POLLIN) != 0)
+			(void)eventfd_read(watch_wake, &n);
 		if (linux_monitor_read(watch_fd, watch_note, NULL) != 0)
 			watch_resync();
 		while (watch_tell())
@@ -147,13 +165,35 @@ watch_start(void)
 	error = linux_monitor_open(&watch_fd);
 	if (error != 0)
 		return (error);
+	watch_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (watch_wake == -1) {
+		error = errno;
+		goto close_monitor;
+	}
 	error = thread_create(&watch_thread, "devices", THREAD_ANY_CPU,
 	    watch_main, NULL);
-	if (error != 0) {
-		watch_thread = NULL;
-		close(watch_fd);
-	}
+	if (error == 0)
+		return (0);
+	watch_thread = NULL;
+	close(watch_wake);
+close_monitor:
+	close(watch_fd);
 	return (error);
+}
+
+void
+linux_port_lost(struct linux_port *lp)
+{
+	const struct linux_if gone = { .li_gone = true };
+
+	mtx_lock(&watch_mtx);
+	if (linux_port_away(lp)) {
+		atomic_store_explicit(&lp->lp_away, false,
+		    memory_order_relaxed);
+		port_note(lp, &gone);
+		(void)eventfd_write(watch_wake, 1);
+	}
+	mtx_unlock(&watch_mtx);
 }
 
 static void
@@ -264,8 +304,8 @@ linux_port_init(struct ifnet *ifp)
 }
 
 /*
- * Linux's MTU goes along.  Where we may not change it, what fits into it is
- * fine as well.
+ * Linux's MTU goes along, unless the device is out of our reach.  Where we may
+ * not change it, what fits into it is fine as well.
  */
 int
 linux_port_setmtu(struct ifnet *ifp, uint32_t mtu)
@@ -274,7 +314,7 @@ linux_port_setmtu(struct ifnet *ifp, uint32_t mtu)
 	struct linux_if li;
 	int error;
 
-	if (linux_port_gone(lp))
+	if (linux_port_gone(lp) || linux_port_away(lp))
 		return (0);
 	error = linux_if_setmtu(lp->lp_index, mtu);
 	if (error == 0)

@@ -8,7 +8,9 @@
  * What the drivers of Linux devices have in common: the interface follows the
  * device's link, and outlives it.  When the device vanishes the interface
  * stays, with its link down and if_gone set, receives nothing and counts what
- * it is asked to send, until it is destroyed.
+ * it is asked to send, until it is destroyed.  A device that can be used from
+ * other namespaces too, a TAP, may be moved there: then it is away, and its
+ * link is not known any more.
  *
  * A driver's softc begins with a struct linux_port.  One thread of the
  * process listens to the kernel, from the first device on.
@@ -39,6 +41,12 @@ struct linux_port {
 	 * block; may be NULL.
 	 */
 	void		(*lp_changed)(struct linux_port *lp); /* (c) */
+	/*
+	 * The device has left this namespace: is it still ours somewhere
+	 * else?  Called under w; must not block; may be NULL, for no.
+	 */
+	bool		(*lp_exists)(struct linux_port *lp); /* (c) */
+	_Atomic bool	 lp_away;	/* (a) relaxed; in another namespace */
 
 	LIST_ENTRY(linux_port) lp_link;	/* (w) */
 	enum if_link	 lp_link_seen;	/* (w) as Linux says */
@@ -57,6 +65,11 @@ int	linux_port_setup(struct linux_port *lp, struct ifnet *ifp,
 	    const struct linux_if *li);
 /* Begin to follow the device; after if_attach().  ENOMEM, EMFILE, ... */
 int	linux_port_watch(struct linux_port *lp);
+/*
+ * The driver finds that a device that was away is no more.  Any thread that
+ * may block, lp_stats too.
+ */
+void	linux_port_lost(struct linux_port *lp);
 /* Stop; lp_stats and lp_changed are not running and are not called again. */
 void	linux_port_unwatch(struct linux_port *lp);
 
@@ -66,6 +79,13 @@ linux_port_gone(const struct linux_port *lp)
 
 	return (atomic_load_explicit(&lp->lp_ifp->if_gone,
 	    memory_order_relaxed));
+}
+
+static inline bool
+linux_port_away(const struct linux_port *lp)
+{
+
+	return (atomic_load_explicit(&lp->lp_away, memory_order_relaxed));
 }
 
 /* Methods; if_softc begins with the port. */

@@ -10,7 +10,8 @@
  *
  * "tap:NAME" makes a device of that name, which goes with the interface;
  * "tap:NAME,fd=N" takes one that somebody opened for us.  The device's own MAC
- * is the Linux side's; ours is generated.
+ * is the Linux side's; ours is generated.  The device may be moved into
+ * another network namespace, a container's, and works on from there.
  *
  * Frames carry a virtio header, so Linux leaves checksums unfinished and TCP
  * unsegmented; large frames are split here.  Taking them whole costs one
@@ -201,6 +202,22 @@ tap_changed(struct linux_port *lp)
 		close(fd);
 }
 
+static bool
+tap_exists(struct linux_port *lp)
+{
+
+	return (linux_tap_exists(((struct tap_softc *)lp)->sc_fd));
+}
+
+/* Of a device in another namespace nobody tells us that it was deleted. */
+static void
+tap_stats(struct linux_port *lp)
+{
+
+	if (linux_port_away(lp) && !tap_exists(lp))
+		linux_port_lost(lp);
+}
+
 /* The Linux side keeps its own MAC, and is brought up by its users. */
 static int
 tap_ifnet(struct tap_softc *sc, struct vnet *vnet, const char *name,
@@ -219,7 +236,9 @@ tap_ifnet(struct tap_softc *sc, struct vnet *vnet, const char *name,
 		if_free(ifp);
 		return (error);
 	}
+	sc->sc_port.lp_stats = tap_stats;
 	sc->sc_port.lp_changed = tap_changed;
+	sc->sc_port.lp_exists = tap_exists;
 	atomic_init(&ifp->if_output, tap_output);
 	ifp->if_init = NULL;
 	ifp->if_setlladdr = NULL;

@@ -432,7 +432,8 @@ if_link_state(struct ifnet *ifp, enum if_link state)
 	VNET_CONFIG_LOCK(ifp->if_vnet);
 	if (ifp->if_attached) {
 		log_msg(LOG_NOTICE, "%s: link state changed to %s",
-		    ifp->if_name, state == IF_LINK_UP ? "UP" : "DOWN");
+		    ifp->if_name, state == IF_LINK_UP ? "UP" :
+		    state == IF_LINK_DOWN ? "DOWN" : "UNKNOWN");
 		(void)vnet_event(ifp, IF_EVENT_LINK, NULL);
 	}
 	VNET_CONFIG_UNLOCK(ifp->if_vnet);
