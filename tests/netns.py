@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 BUILD = pathlib.Path(os.environ.get(
@@ -92,6 +93,42 @@ class Namespace:
         """Start a process that the lab ends at its close."""
         return self.lab.popen(self.wrap(argv), **kw)
 
+    def call(self, fn, *args):
+        """fn(*args) on a thread inside the namespace; what it returns.
+
+        A socket made there stays in the namespace.
+        """
+        result, error = [], []
+
+        def body():
+            try:
+                with open(f"/run/netns/{self.name}") as f:
+                    if ctypes.CDLL(None).setns(f.fileno(), CLONE_NEWNET) != 0:
+                        raise Failed(f"cannot enter {self.name}")
+                result.append(fn(*args))
+            except BaseException as e:
+                error.append(e)
+
+        thread = threading.Thread(target=body)
+        thread.start()
+        thread.join()
+        if error:
+            raise error[0]
+        return result[0]
+
+    def socket(self, *args):
+        """A socket of this namespace; the lab closes it."""
+        s = self.call(socket.socket, *args)
+        self.lab.sockets.append(s)
+        return s
+
+    def snmp(self, proto):
+        """Linux's counters of a protocol, "Tcp" say, by name."""
+        rows = [line.split()[1:] for line in
+                self.run(["cat", "/proc/net/snmp"]).splitlines()
+                if line.startswith(f"{proto}:")]
+        return dict(zip(rows[0], map(int, rows[1])))
+
     def mac(self, dev):
         return json.loads(self.ip(f"-j link show {dev}"))[0]["address"]
 
@@ -110,6 +147,7 @@ class Lab:
     def __init__(self, name="lab"):
         self.prefix = f"ne{os.getpid()}{name}"
         self.spaces, self.processes, self.machines = [], [], []
+        self.sockets = []
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="netepoch-"))
         self.env = {**os.environ, "NETEPOCH_RUNDIR": str(self.dir / "run"),
                     "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
@@ -145,6 +183,8 @@ class Lab:
         return m
 
     def close(self):
+        for s in self.sockets:
+            s.close()
         # Later ones may stand on earlier ones: the last goes first.
         for p in reversed(self.processes):
             if p.poll() is None:
