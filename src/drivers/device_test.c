@@ -423,6 +423,28 @@ test_churn(void **state)
 	assert_in_range(count_maps(), 0, maps + 8);
 }
 
+/* Linux's device is promiscuous as long as the interface is. */
+static void
+test_promisc(void **state)
+{
+	struct backend *be = *state;
+	struct ifnet *ifp;
+
+	SKIP_WITHOUT_BPF(be);
+	ifp = make(be);
+	assert_int_not_equal(system("ip -d link show dv0 | "
+	    "grep -q 'promiscuity 1'"), 0);
+	VNET_CONFIG_LOCK(vnet);
+	assert_int_equal(if_setflags(ifp, IFF_PPROMISC, 0), 0);
+	run("ip -d link show dv0 | grep -q 'promiscuity 1'");
+	assert_int_equal(if_setflags(ifp, 0, IFF_PPROMISC), 0);
+	run("ip -d link show dv0 | grep -q 'promiscuity 0'");
+	assert_int_equal(if_setflags(ifp, IFF_PPROMISC, 0), 0);
+	VNET_CONFIG_UNLOCK(vnet);
+	test_destroy(ifp);
+	run("ip -d link show dv0 | grep -q 'promiscuity 0'");
+}
+
 /* What cannot be is said in one line that names the device. */
 static void
 test_refusals(void **state)
@@ -448,7 +470,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		ALL(test_traffic), ALL(test_tags), ALL(test_partial),
 		ALL(test_partial_out), ALL(test_large), ALL(test_vanish),
-		ALL(test_down_up), ALL(test_churn), T(test_refusals, 0),
+		ALL(test_down_up), ALL(test_churn), T(test_promisc, 0),
+		T(test_promisc, 1), T(test_refusals, 0),
 	};
 
 	if (!test_namespace())

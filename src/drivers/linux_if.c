@@ -21,6 +21,7 @@
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <linux/if_link.h>
+#include <linux/if_packet.h>
 #include <linux/if_tun.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
@@ -259,6 +260,29 @@ linux_if_setup(int index, bool up)
 	ifi->ifi_flags = up ? IFF_UP : 0;
 	ifi->ifi_change = IFF_UP;
 	return (linux_request(buf, sizeof(buf), NULL));
+}
+
+int
+linux_if_promisc(int index, int *fdp)
+{
+	struct packet_mreq mr = {
+		.mr_ifindex = index,
+		.mr_type = PACKET_MR_PROMISC,
+	};
+	int error, fd;
+
+	/* Protocol 0: the socket itself receives nothing. */
+	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (fd == -1)
+		return (errno);
+	if (setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &mr,
+	    sizeof(mr)) == -1) {
+		error = errno;
+		close(fd);
+		return (error);
+	}
+	*fdp = fd;
+	return (0);
 }
 
 int

@@ -47,6 +47,11 @@ uint32_t linux_if_queues(const char *name);
 int	linux_if_setmtu(int index, uint32_t mtu);
 int	linux_if_setmac(int index, const uint8_t *mac);
 int	linux_if_setup(int index, bool up);
+/*
+ * Have the device receive what is for other stations, too, for as long as the
+ * fd is open.  EPERM without CAP_NET_RAW.
+ */
+int	linux_if_promisc(int index, int *fdp);
 
 /*
  * Open a new TAP device called name, gone again when *fdp is closed, with a

@@ -225,6 +225,7 @@ linux_port_open(struct linux_port *lp, const char *drv, const char *device,
 		    "%s:%s: not an Ethernet device", drv, device));
 	snprintf(lp->lp_name, sizeof(lp->lp_name), "%s", li->li_name);
 	lp->lp_index = li->li_index;
+	lp->lp_promisc = -1;
 	return (0);
 }
 
@@ -238,6 +239,7 @@ linux_port_setup(struct linux_port *lp, struct ifnet *ifp,
 	ifp->if_init = linux_port_init;
 	ifp->if_setmtu = linux_port_setmtu;
 	ifp->if_setlladdr = linux_port_setlladdr;
+	ifp->if_setpromisc = linux_port_setpromisc;
 	atomic_init(&ifp->if_flags,
 	    IFF_BROADCAST | IFF_SIMPLEX | IFF_MULTICAST);
 	atomic_init(&ifp->if_mtu, li->li_mtu);
@@ -283,6 +285,9 @@ linux_port_unwatch(struct linux_port *lp)
 	LIST_REMOVE(lp, lp_link);
 	mtx_unlock(&watch_mtx);
 	callout_drain(&lp->lp_callout);
+	if (lp->lp_promisc != -1)
+		close(lp->lp_promisc);
+	lp->lp_promisc = -1;
 }
 
 /*
@@ -332,4 +337,18 @@ linux_port_setlladdr(struct ifnet *ifp, const uint8_t *lladdr)
 	if (linux_port_gone(lp))
 		return (0);
 	return (linux_if_setmac(lp->lp_index, lladdr));
+}
+
+int
+linux_port_setpromisc(struct ifnet *ifp, bool on)
+{
+	struct linux_port *lp = ifp->if_softc;
+
+	if (on)
+		return (linux_port_gone(lp) ? 0 :
+		    linux_if_promisc(lp->lp_index, &lp->lp_promisc));
+	if (lp->lp_promisc != -1)
+		close(lp->lp_promisc);
+	lp->lp_promisc = -1;
+	return (0);
 }

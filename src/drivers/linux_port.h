@@ -30,6 +30,7 @@ struct linux_port {
 	struct ifnet	*lp_ifp;	/* (c) */
 	char		 lp_name[LINUX_IFNAMSIZ]; /* (c) */
 	int		 lp_index;	/* (c) */
+	int		 lp_promisc;	/* (c) fd of linux_if_promisc(), -1 */
 	/*
 	 * Read what the kernel has counted; called once a second on the
 	 * callout thread, and may be NULL.
@@ -92,5 +93,6 @@ linux_port_away(const struct linux_port *lp)
 int	linux_port_init(struct ifnet *ifp);	/* brings the device up */
 int	linux_port_setmtu(struct ifnet *ifp, uint32_t mtu);
 int	linux_port_setlladdr(struct ifnet *ifp, const uint8_t *lladdr);
+int	linux_port_setpromisc(struct ifnet *ifp, bool on);
 
 #endif /* _DRIVERS_LINUX_PORT_H_ */

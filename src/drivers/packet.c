@@ -435,23 +435,6 @@ packet_changed(struct linux_port *lp)
 }
 
 static int
-packet_setpromisc(struct ifnet *ifp, bool on)
-{
-	struct packet_softc *sc = ifp->if_softc;
-	struct packet_mreq mr = {
-		.mr_ifindex = sc->sc_port.lp_index,
-		.mr_type = PACKET_MR_PROMISC,
-	};
-
-	if (linux_port_gone(&sc->sc_port))
-		return (0);
-	if (setsockopt(sc->sc_fd, SOL_PACKET, on ? PACKET_ADD_MEMBERSHIP :
-	    PACKET_DROP_MEMBERSHIP, &mr, sizeof(mr)) == -1)
-		return (errno);
-	return (0);
-}
-
-static int
 packet_option(int fd, int option, int value)
 {
 
@@ -586,7 +569,6 @@ packet_ifnet(struct packet_softc *sc, struct vnet *vnet, const char *name,
 	sc->sc_port.lp_stats = packet_stats;
 	sc->sc_port.lp_changed = packet_changed;
 	atomic_init(&ifp->if_output, packet_output);
-	ifp->if_setpromisc = packet_setpromisc;
 	ifp->if_driver = &packet_driver;
 	snprintf(ifp->if_spec, sizeof(ifp->if_spec), "packet:%s",
 	    sc->sc_port.lp_name);

@@ -242,6 +242,7 @@ tap_ifnet(struct tap_softc *sc, struct vnet *vnet, const char *name,
 	atomic_init(&ifp->if_output, tap_output);
 	ifp->if_init = NULL;
 	ifp->if_setlladdr = NULL;
+	ifp->if_setpromisc = NULL;
 	ifp->if_driver = &tap_driver;
 	snprintf(ifp->if_spec, sizeof(ifp->if_spec), "tap:%s",
 	    sc->sc_port.lp_name);

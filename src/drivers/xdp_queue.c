@@ -52,6 +52,7 @@
 #define	XDP_KICK_MAX	256u		/* frames left for one kick */
 #define	XDP_REAP_MAX	128u		/* completions taken at a time */
 #define	XDP_RETRY_NS	1000000u
+#define	XDP_RETRY_DOWN_NS 100000000u	/* while there is no link */
 
 /* Its address tells one thread from another. */
 static _Thread_local char xdp_mark __attribute__((tls_model("initial-exec")));
@@ -375,6 +376,7 @@ static bool
 xdp_arm(void *arg)
 {
 	struct xdp_queue *xq = arg;
+	bool down;
 
 	if (xdp_unsent(xq) != 0)
 		xdp_kick(xq);
@@ -384,10 +386,12 @@ xdp_arm(void *arg)
 	xdp_fill_kick(xq);
 	if (xsk_cons_nb_avail(&xq->xq_rx, 1) != 0)
 		return (true);
+	down = atomic_load_explicit(&xq->xq_ifp->if_linkstate,
+	    memory_order_relaxed) != IF_LINK_UP;
 	if ((xdp_unsent(xq) != 0 &&
 	    xsk_ring_prod__needs_wakeup(&xq->xq_tx)) || xq->xq_starved)
-		(void)callout_reset(&xq->xq_retry, XDP_RETRY_NS, xdp_retry,
-		    xq);
+		(void)callout_reset(&xq->xq_retry, down ? XDP_RETRY_DOWN_NS :
+		    XDP_RETRY_NS, xdp_retry, xq);
 	return (false);
 }
 

@@ -156,6 +156,43 @@ test_program_foreign(void **state)
 	close(fd);
 }
 
+/* All queues receive, each by an interrupt of its own. */
+static void
+test_queues(void **state)
+{
+	struct backend *be = *state;
+	struct intr_stat is[8];
+	struct ifnet *ifp;
+	uint32_t len;
+	int fd;
+
+	SKIP_WITHOUT_BPF(be);
+	remove_devices();
+	run("ip link add dv0 numrxqueues 2 numtxqueues 2 type veth "
+	    "peer name dv1 numrxqueues 2 numtxqueues 2");
+	run("ip link set dv1 up");
+	ifp = make(be);
+	assert_non_null(strstr(ifp->if_media, "2 queues"));
+	assert_int_equal(intr_stats(vnet->v_intr, is, 8), 2);
+	assert_string_equal(is[0].is_name, "dev:rxq0");
+	assert_string_equal(is[1].is_name, "dev:rxq1");
+	fd = peer_open(be);
+	len = make_partial(20);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		cpu_set_t set;
+
+		/* veth's queue is the sender's CPU's. */
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		(void)sched_setaffinity(0, sizeof(set), &set);
+		for (int i = 0; i < 100; i++)
+			peer_send(fd, NULL, frame, len);
+		test_wait(&got, 100 * ((uint64_t)cpu + 1));
+	}
+	close(fd);
+	test_destroy(ifp);
+}
+
 /* The child of hold_device(): in its parent's namespace. */
 static int
 hold(const char *spec)
@@ -186,6 +223,7 @@ main(int argc, char **argv)
 		T(test_program_stays, &native),
 		T(test_program_stays, &generic),
 		T(test_program_foreign, &native),
+		T(test_queues, &native), T(test_queues, &generic),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "hold") == 0)
