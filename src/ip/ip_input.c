@@ -113,6 +113,7 @@ ip_forward_burst(struct ifnet *ifp, struct mbuf **m, const struct ip_burst *ib,
 		struct mbuf *mi = m[i];
 		uint32_t len = ib->ib_len[i];
 		const struct llentry *lle;
+		_Atomic uint64_t *cell;
 
 		if (__predict_true(nhi != NULL && len <= ip_nh_pass(nhi) &&
 		    nhi->nh_ifp != stay &&
@@ -123,8 +124,9 @@ ip_forward_burst(struct ifnet *ifp, struct mbuf **m, const struct ip_burst *ib,
 			left++;
 			continue;
 		}
-		counter_cell_add(&page[nhi->nh_counters], 1);
-		counter_cell_add(&page[nhi->nh_counters + 1], len);
+		cell = &page[nhi->nh_counters];
+		counter_cell_add(&cell[0], 1);
+		counter_cell_add(&cell[1], len);
 	}
 	return (n - left);
 }
