@@ -112,10 +112,7 @@ lle_free_cb(epoch_context_t ctx)
 	free(__containerof(ctx, struct llentry, lle_ctx));
 }
 
-/*
- * Give up a reference.  Any thread; also under lt_mtx, which the callback does
- * not take.
- */
+/* Give up a reference.  Any thread; under lt_mtx inside the epoch only. */
 void
 lle_rele(struct llentry *lle)
 {
@@ -212,8 +209,8 @@ lle_take_locked(struct llentry *lle, struct llpackets *out)
 
 /*
  * Unlink: from now on nobody finds the entry, and whoever has it sees
- * LLE_DELETED.  Its packets go to out; the table's reference is given up, so
- * the caller does not look at it again.
+ * LLE_DELETED.  Its packets go to out; the table's reference is given up by
+ * lltable_unlock(), after which the caller does not look at it again.
  */
 void
 lle_unlink_locked(struct llentry *lle, struct llpackets *out)
@@ -234,7 +231,26 @@ lle_unlink_locked(struct llentry *lle, struct llpackets *out)
 	lle_set_flags(lle, LLE_DELETED);
 	lt->lt_count--;
 	lle_take_locked(lle, out);
-	lle_rele(lle);
+	lle->lle_gone = lt->lt_gone;
+	lt->lt_gone = lle;
+}
+
+/*
+ * Give the mtx up, then the references of the entries that were unlinked under
+ * it.  Not before: outside the epoch a deferred call may have to wait for
+ * readers, and one of them may be waiting for this mtx.
+ */
+void
+lltable_unlock(struct lltable *lt)
+{
+	struct llentry *gone = lt->lt_gone, *next;
+
+	lt->lt_gone = NULL;
+	mtx_unlock(&lt->lt_mtx);
+	for (; gone != NULL; gone = next) {
+		next = gone->lle_gone;
+		lle_rele(gone);
+	}
 }
 
 /*
@@ -392,7 +408,7 @@ lltable_free(struct ifnet *ifp)
 		while ((lle = atomic_load_explicit(&lt->lt_hash[b],
 		    memory_order_relaxed)) != NULL)
 			lle_unlink_locked(lle, &held);
-	mtx_unlock(&lt->lt_mtx);
+	lltable_unlock(lt);
 	llpackets_drop(ifp, &held, IFD_NOIF);
 	NET_EPOCH_CALL(lltable_free_cb, &lt->lt_ctx);
 }

@@ -169,7 +169,7 @@ lltable_age(struct ifnet *ifp, struct lltable *lt, uint64_t now,
 		n = tick_batch_locked(lt, &b, now, proto->lp_params, ta);
 		expired = lt->lt_expired;
 		lt->lt_expired = 0;
-		mtx_unlock(&lt->lt_mtx);
+		lltable_unlock(lt);
 		if (expired != 0 && proto->lp_expired != NULL)
 			proto->lp_expired(ifp, expired);
 		for (i = 0; i < n; i++)
@@ -260,7 +260,7 @@ lla_set(struct ifnet *ifp, struct in_addr addr, const uint8_t *mac,
 	}
 	mtx_lock(&lt->lt_mtx);
 	error = lla_replace_locked(lt, addr, mac, flags, expire);
-	mtx_unlock(&lt->lt_mtx);
+	lltable_unlock(lt);
 	return (error);
 }
 
@@ -286,7 +286,7 @@ lla_delete(struct ifnet *ifp, struct in_addr addr)
 		error = EPERM;
 	else
 		lle_unlink_locked(lle, &held);
-	mtx_unlock(&lt->lt_mtx);
+	lltable_unlock(lt);
 	llpackets_drop(ifp, &held, IFD_ARPHOLD);
 	return (error);
 }
@@ -317,7 +317,7 @@ lltable_remove(struct ifnet *ifp,
 			n++;
 		}
 	}
-	mtx_unlock(&lt->lt_mtx);
+	lltable_unlock(lt);
 	llpackets_drop(ifp, &held, IFD_ARPHOLD);
 	return (n);
 }
@@ -394,7 +394,7 @@ lla_walk(struct ifnet *ifp,
 		    memory_order_relaxed))
 			lla_info_fill(lle, now, &li[n++]);
 	}
-	mtx_unlock(&lt->lt_mtx);
+	lltable_unlock(lt);
 	if (li == NULL)
 		return (ENOMEM);
 	qsort(li, n, sizeof(*li), lla_info_compare);
@@ -427,7 +427,7 @@ lltable_ifaddr_add(struct ifnet *ifp, const struct ifaddr *ifa)
 	lle_link_locked(lt, lle);
 	if (old != NULL)
 		lle_unlink_locked(old, &held);
-	mtx_unlock(&lt->lt_mtx);
+	lltable_unlock(lt);
 	llpackets_drop(ifp, &held, IFD_ARPHOLD);
 	return (0);
 }
@@ -509,6 +509,6 @@ lltable_lladdr_changed(struct ifnet *ifp)
 				lle_renew_locked(lt, lle, &held);
 		}
 	}
-	mtx_unlock(&lt->lt_mtx);
+	lltable_unlock(lt);
 	llpackets_drop(ifp, &held, IFD_ARPHOLD);
 }

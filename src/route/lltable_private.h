@@ -26,6 +26,7 @@ struct lltable {
 	uint32_t	 lt_nheld;	/* (l) packets waiting in all of them */
 	uint32_t	 lt_expired;	/* (l) in this tick, not yet told */
 	uint32_t	 lt_cursor;	/* (l) where to look for a victim */
+	struct llentry	*lt_gone;	/* (l) unlinked, by lle_gone */
 	bool		 lt_dead;	/* (l) drained: takes no entry more */
 	uint8_t		 lt_lladdr[ETHER_ADDR_LEN]; /* (l) of lt_ifp */
 	struct epoch_context lt_ctx;	/* (o) */
@@ -81,6 +82,9 @@ bool	lle_evict_locked(struct lltable *lt, struct llpackets *out);
 bool	lle_hold_locked(struct llentry *lle, struct mbuf *m, int maxhold,
 	    struct llpackets *out);
 void	lle_take_locked(struct llentry *lle, struct llpackets *out);
+
+/* Gives the mtx up, and then the references of what was unlinked. */
+void	lltable_unlock(struct lltable *lt);
 
 /* Without it; the packets are consumed. */
 void	llpackets_drop(struct ifnet *ifp, struct llpackets *lp,

@@ -139,7 +139,7 @@ nhop_resolve_slow(const struct nhop *nh, struct in_addr dst, struct mbuf *m)
 	llpackets_init(&out);
 	mtx_lock(&lt->lt_mtx);
 	what = resolve_locked(lt, nh, addr, m, proto->lp_params, hdr, &out);
-	mtx_unlock(&lt->lt_mtx);
+	lltable_unlock(lt);
 	llpackets_drop(ifp, &out, IFD_ARPHOLD);
 
 	switch (what) {
@@ -278,7 +278,7 @@ lla_heard(struct ifnet *ifp, struct in_addr addr, const uint8_t *mac,
 	memcpy(eh.ether_shost, lt->lt_lladdr, ETHER_ADDR_LEN);
 	what = lla_heard_locked(lt, addr, mac, create, old, proto->lp_params,
 	    &send, &drop);
-	mtx_unlock(&lt->lt_mtx);
+	lltable_unlock(lt);
 	llpackets_drop(ifp, &drop, IFD_ARPHOLD);
 	llpackets_send(ifp, (const uint8_t *)&eh, &send);
 	return (what);

@@ -177,6 +177,7 @@ struct llentry {
 	_Atomic unsigned int lle_refs;	/* (r) the table's and nexthops' */
 	struct mbuf	*lle_hold;	/* (l) oldest first, by m_nextpkt */
 	struct mbuf	**lle_holdtail;	/* (l) */
+	struct llentry	*lle_gone;	/* (l) unlinked, to be let go */
 	struct epoch_context lle_ctx;	/* (o) */
 } __cacheline_aligned;
 
