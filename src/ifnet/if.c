@@ -93,6 +93,8 @@ if_link_in(struct ifnet *ifp)
 	struct vnet *vnet = ifp->if_vnet;
 	int error;
 
+	/* Pairs with if_seen(). */
+	atomic_fetch_or_explicit(&ifp->if_flags, 0, memory_order_release);
 	CK_STAILQ_INSERT_TAIL(&vnet->v_ifnets, ifp, if_link);
 	ifp->if_attached = true;
 	error = vnet_event(ifp, IF_EVENT_ATTACH, NULL);

@@ -178,10 +178,12 @@ if_addr_own(struct vnet *vnet, struct in_addr addr)
 	const struct ifaddr *ifa;
 	struct ifnet *ifp;
 
-	CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link)
+	CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link) {
+		if_seen(ifp);
 		CK_STAILQ_FOREACH(ifa, &ifp->if_addrs, ifa_link)
 			if (ifa_is_inet(ifa) &&
 			    ifa->ifa_addr.s_addr == addr.s_addr)
 				return (ifa);
+	}
 	return (NULL);
 }

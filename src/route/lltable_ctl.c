@@ -187,6 +187,7 @@ lltable_tick(struct vnet *vnet, uint64_t now)
 	NET_EPOCH_ASSERT();
 
 	CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link) {
+		if_seen(ifp);
 		proto = lltable_proto(ifp);
 		lt = lltable_of(ifp);
 		if (lt != NULL && proto != NULL)
