@@ -355,7 +355,7 @@ churn_reader(void *priv)
 	in_addr_t dst[MBUF_BURST];
 	const struct nhop *nh[MBUF_BURST];
 	uint32_t s;
-	uint64_t lookups = 0, seed = (uintptr_t)&et;
+	uint64_t seed = (uintptr_t)&et;
 	unsigned int i;
 
 	while (!atomic_load_explicit(&churn_stop, memory_order_relaxed)) {
@@ -377,9 +377,8 @@ churn_reader(void *priv)
 			    nh[i] != fake_nhop(FLAP_IDX + s)))
 				atomic_fetch_add(&churn_wrong, 1);
 		}
-		lookups += MBUF_BURST;
+		atomic_fetch_add(&churn_lookups, MBUF_BURST);
 	}
-	atomic_fetch_add(&churn_lookups, lookups);
 	return (NULL);
 }
 
@@ -445,7 +444,8 @@ test_fib_churn(void **state)
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&td[i], NULL, churn_reader,
 		    priv), 0);
-	for (i = 0; i < CHURN_ROUNDS && test_clock() < end; i++)
+	for (i = 0; test_churn_more(i, CHURN_ROUNDS, end, &churn_lookups);
+	    i++)
 		churn_toggle(priv, on);
 	printf("%d changes\n", i);
 	atomic_store(&churn_stop, true);

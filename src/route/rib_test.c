@@ -530,7 +530,7 @@ reader(void *arg)
 	struct epoch_tracker et;
 	const struct nhop *nh[MBUF_BURST];
 	in_addr_t dst[MBUF_BURST];
-	uint64_t n = 0, seed = (uintptr_t)&et;
+	uint64_t seed = (uintptr_t)&et;
 	unsigned int i;
 
 	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
@@ -548,9 +548,8 @@ reader(void *arg)
 		if (nh[0] == NULL || nh[0]->nh_gw.s_addr != htonl(0xc0000202))
 			atomic_fetch_add(&wrong, 1);
 		NET_EPOCH_EXIT(et);
-		n += MBUF_BURST;
+		atomic_fetch_add(&lookups, MBUF_BURST);
 	}
-	atomic_fetch_add(&lookups, n);
 	return (NULL);
 }
 
@@ -608,7 +607,7 @@ test_churn(void **state)
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&td[i], NULL, reader, NULL),
 		    0);
-	for (i = 0; i < 150 && test_clock() < end; i++) {
+	for (i = 0; test_churn_more(i, 150, end, &lookups); i++) {
 		churn();
 		while (rt_walk(vnet, delete_left_cb, NULL) != 0)
 			continue;

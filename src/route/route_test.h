@@ -56,7 +56,20 @@ test_clock(void)
 	return ((double)ts.tv_sec + (double)ts.tv_nsec * 1e-9);
 }
 
-#define	CHURN_SECONDS	3.0	/* at most; a sanitizer does fewer rounds */
+#define	CHURN_SECONDS	3.0	/* a sanitizer does fewer rounds */
+
+/*
+ * Is there another round of churn after i?  Until rounds are done or end has
+ * come, but not before the readers have seen something: on a busy machine
+ * they may start late.
+ */
+static inline bool
+test_churn_more(int i, int rounds, double end, const _Atomic uint64_t *seen)
+{
+	double now = test_clock();
+
+	return ((i < rounds && now < end) || (*seen == 0 && now < end + 60));
+}
 
 static inline uint64_t
 test_rand(void)
