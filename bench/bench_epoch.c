@@ -8,7 +8,8 @@
  * ratios within this run.
  *
  * The writer runs on the first CPU of those allowed, the reader on the
- * second.  -q makes a quick run whose figures say little.
+ * second.  Usage: bench_epoch [-q] [part...]; -q makes a quick run whose
+ * figures say little, and parts are the numbers of the tables.
  */
 #include <libgen.h>
 #include <linux/futex.h>
@@ -52,6 +53,7 @@ static int cpus[2];
 static unsigned int scale = 10;		/* 1: quick */
 static double cycles_per_us;
 static unsigned int bars_met, bars;
+static bool wanted[7];			/* parts, by number */
 static char *program;
 
 static double
@@ -103,6 +105,8 @@ bar(const char *what, double have, double limit, bool most)
 {
 	bool met = most ? have <= limit : have >= limit;
 
+	if (have == 0 || limit == 0 || have != have)
+		return;			/* of a part that did not run */
 	bars++;
 	bars_met += met;
 	(void)printf("%-55s %10.3f %s %10.3f  %s\n", what, have,
@@ -645,12 +649,26 @@ report(void)
 int
 main(int argc, char **argv)
 {
+	bool all = true;
 	unsigned int i;
+	int arg;
 
 	program = argv[0];
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc > 1 && strcmp(argv[1], "-q") == 0)
-		scale = 1;
+	for (arg = 1; arg < argc; arg++) {
+		if (strcmp(argv[arg], "-q") == 0) {
+			scale = 1;
+		} else if (argv[arg][0] >= '1' && argv[arg][0] <= '6') {
+			wanted[argv[arg][0] - '0'] = true;
+			all = false;
+		} else {
+			(void)fprintf(stderr,
+			    "usage: bench_epoch [-q] [1-6...]\n");
+			return (64);
+		}
+	}
+	for (arg = 1; arg < 7; arg++)
+		wanted[arg] |= all;
 	cpus_find();
 	calibrate();
 	smr_epoch_init();
@@ -659,18 +677,20 @@ main(int argc, char **argv)
 		schemes[i]->s_thread_init();
 	(void)printf("writer on CPU %d, reader on CPU %d, TSC %.0f MHz\n",
 	    cpus[0], cpus[1], cycles_per_us);
-	part_pairs();
-	part_grace();
+	if (wanted[1])
+		part_pairs();
+	if (wanted[2])
+		part_grace();
+	if (wanted[4])
+		part_packets();
+	if (wanted[5])
+		part_threads();
 	for (i = 0; i < NSMR; i++)
 		schemes[i]->s_thread_fini();
-	part_defer();
-	for (i = 0; i < NSMR; i++)
-		schemes[i]->s_thread_init();
-	part_packets();
-	part_threads();
-	part_debug();
-	for (i = 0; i < NSMR; i++)
-		schemes[i]->s_thread_fini();
+	if (wanted[3])
+		part_defer();
+	if (wanted[6])
+		part_debug();
 	report();
 	return (0);
 }

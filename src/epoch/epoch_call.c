@@ -23,6 +23,7 @@
 #include "epoch_private.h"
 
 #define	EPOCH_RING_BYTES (EPOCH_RING * sizeof(epoch_context_t))
+#define	EPOCH_PROOF_NS	50000U	/* readers' time to prove that they moved on */
 #define	EPOCH_AHEAD	8U	/* contexts prefetched ahead of the run */
 #define	EPOCH_RUN_STEP	256U	/* callbacks between updates of rq_head */
 
@@ -225,6 +226,42 @@ epoch_mark(struct epoch_slot *es)
 }
 
 /*
+ * Has the goal of an asymmetric epoch passed for every thread, without a
+ * membarrier(2)?  A record that shows the goal or later was published after
+ * the bump, by a thread that had left all its earlier sections.  A record
+ * that shows 0 proves nothing: the entry may still be on its way to us, unless
+ * it is ours, or nobody's, since taking one over is a full barrier.
+ */
+static bool
+epoch_goal_proven(struct epoch_slot *es)
+{
+	const void *owner, *self = epoch_td_self();
+	struct epoch_record *r;
+
+	for (r = es->es_scan; r != NULL; r = r->r_next) {
+		owner = __atomic_load_n(&r->r_owner, __ATOMIC_SEQ_CST);
+		if (owner != self && owner != NULL &&
+		    __atomic_load_n(&r->r_value, __ATOMIC_ACQUIRE) <
+		    es->es_goal)
+			break;
+	}
+	es->es_scan = r;
+	return (r == NULL);
+}
+
+/* The barrier for the batch, once its readers had time to do without it. */
+static bool
+epoch_step_fence(struct epoch_slot *es)
+{
+	if (epoch_now() - es->es_marked < EPOCH_PROOF_NS &&
+	    epoch_backlog(es) < EPOCH_RING / 2)
+		return (false);
+	epoch_heavy_barrier(es);
+	es->es_fenced = true;
+	return (true);
+}
+
+/*
  * One step, with es_mtx held: run the batch if its goal has passed, then mark
  * the next.  Never waits.
  */
@@ -234,8 +271,10 @@ epoch_step(struct epoch_slot *es)
 	if (es->es_goal == 0 && !epoch_mark(es))
 		return (0);
 	if ((epoch_slot_flags(es) & EPOCH_ASYMMETRIC) != 0 && !es->es_fenced) {
-		epoch_heavy_barrier(es);
-		es->es_fenced = true;
+		if (epoch_goal_proven(es))
+			return (epoch_run(es));
+		if (!epoch_step_fence(es))
+			return (0);
 	}
 	if (!epoch_goal_passed(&es->es_scan, es->es_goal)) {
 		epoch_stall_check(es, es->es_scan,

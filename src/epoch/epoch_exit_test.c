@@ -148,33 +148,53 @@ child(void)
 	return (0);
 }
 
-int
-main(int argc, char **argv)
+/* Start the child, stop it, and say how long that took; 0: it went wrong. */
+static uint64_t
+stop_child(char **argv)
 {
-	char word[] = "child";
+	char word[] = "child", buf[8];
 	char *const args[] = { argv[0], word, NULL };
-	uint64_t start;
-	char buf[8];
+	uint64_t start, took;
 	int fd[2], status;
 	pid_t pid;
 
-	if (argc > 1)
-		return (child());
 	if (pipe(fd) != 0)
-		return (1);
+		return (0);
 	pid = fork();
 	if (pid == 0) {
 		(void)dup2(fd[1], STDOUT_FILENO);
 		(void)execv("/proc/self/exe", args);
 		_exit(127);
 	}
+	(void)close(fd[1]);
 	if (read(fd[0], buf, sizeof(buf)) <= 0)
-		return (1);
+		return (0);
 	start = now_ns();
 	(void)kill(pid, SIGTERM);
 	if (waitpid(pid, &status, 0) != pid)
-		return (1);
+		return (0);
+	took = now_ns() - start;
+	(void)close(fd[0]);
 	(void)printf("status 0x%x after %.1f ms\n", (unsigned int)status,
-	    (double)(now_ns() - start) / 1e6);
-	return (status == 0 && now_ns() - start < 1000000000 ? 0 : 1);
+	    (double)took / 1e6);
+	return (status == 0 ? took : 0);
+}
+
+/* Each run must be right; one in three must be quick, on a busy machine. */
+int
+main(int argc, char **argv)
+{
+	uint64_t took;
+	int i;
+
+	if (argc > 1)
+		return (child());
+	for (i = 0; i < 3; i++) {
+		took = stop_child(argv);
+		if (took == 0)
+			return (1);
+		if (took < 1000000000)
+			return (0);
+	}
+	return (1);
 }

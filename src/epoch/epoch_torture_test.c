@@ -26,6 +26,7 @@
 #define	SLOTS		16U
 #define	READERS		2
 #define	WRITERS		2
+#define	PATIENCE	40U
 #define	DEAD		0xdeaddeaddeaddeadULL
 
 static struct torture_node *table[TORTURE_DOMAINS][SLOTS];
@@ -266,6 +267,7 @@ torture(uint64_t ms)
 	uint64_t end = now_ms() + ms;
 	int i;
 
+	stop = 0;
 	for (i = 0; i < READERS + WRITERS; i++)
 		start(&t[i], i < READERS ? reader : writer);
 	while (now_ms() < end) {
@@ -289,13 +291,15 @@ run(const struct torture_smr *scheme, uint64_t ms)
 
 	smr = scheme;
 	made = freed = reads = bad = thread_ids = 0;
-	stop = 0;
 	state = seed | 1;
 	smr->s_init();
 	for (d = 0; d < TORTURE_DOMAINS; d++)
 		for (i = 0; i < SLOTS; i++)
 			table[d][i] = node_make();
 	torture(ms);
+	/* On a busy machine a mistake may take its time to show. */
+	for (i = 0; i < PATIENCE && smr->s_broken && bad == 0; i++)
+		torture(ms);
 	smr->s_fini();
 	for (d = 0; d < TORTURE_DOMAINS; d++)
 		for (i = 0; i < SLOTS; i++)

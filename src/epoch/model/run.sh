@@ -30,7 +30,10 @@ check()
 		bad=1
 		return
 	fi
-	./pan -m200000 >pan.out 2>&1
+	# A broken one may also hang; what is wanted of it is the assertion.
+	ignore=
+	[ "$want" = holds ] || ignore=-E
+	./pan -m200000 $ignore >pan.out 2>&1
 	if grep -q 'errors: 0' pan.out && ! grep -q 'max search depth' pan.out
 	then
 		have=holds
