@@ -174,6 +174,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=5)
     args = parser.parse_args()
     netns.BUILD = pathlib.Path(args.build).resolve()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for sig in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(sig, lambda *_: sys.exit(1))
     driver = choose(args)

@@ -11,6 +11,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -29,13 +30,18 @@ class Failed(Exception):
     """A command of the lab failed; the text says which and what it said."""
 
 
+def _die_with_parent():
+    """In a child: end when the lab's process dies, however that happens."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 def command(argv, timeout=30, check=True, **kw):
     """Run argv; its standard output as text.  Failed if it fails."""
     argv = [str(a) for a in argv]
     try:
         p = subprocess.run(argv, capture_output=True, text=True,
                            timeout=timeout, stdin=subprocess.DEVNULL,
-                           check=False, **kw)
+                           check=False, preexec_fn=_die_with_parent, **kw)
     except subprocess.TimeoutExpired as e:
         raise Failed(f"{' '.join(argv)}: no end after {timeout} s: "
                      f"{e.stdout}{e.stderr}") from e
@@ -43,11 +49,6 @@ def command(argv, timeout=30, check=True, **kw):
         raise Failed(f"{' '.join(argv)}: exit {p.returncode}: "
                      f"{p.stdout}{p.stderr}")
     return p.stdout if check else p
-
-
-def _die_with_parent():
-    """In a child: end when the lab's process dies, however that happens."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def enter_userns():
@@ -141,6 +142,14 @@ class Namespace:
         command(["ip", "netns", "del", self.name], check=False)
 
 
+def sweep():
+    """Remove namespaces whose maker was killed before it could."""
+    for line in command(["ip", "netns", "list"], check=False).stdout.split("\n"):
+        made = re.match(r"ne(\d+)[a-z]+-", line)
+        if made and not os.path.exists(f"/proc/{made[1]}"):
+            command(["ip", "netns", "del", line.split()[0]], check=False)
+
+
 class Lab:
     """Owns namespaces, processes and a run directory; use with `with`."""
 
@@ -152,6 +161,7 @@ class Lab:
         self.env = {**os.environ, "NETEPOCH_RUNDIR": str(self.dir / "run"),
                     "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
         os.environ["PATH"] = self.env["PATH"]
+        sweep()
 
     def __enter__(self):
         return self
