@@ -10,8 +10,9 @@
  *
  *	flood DEV DSTMAC SRCIP DSTIP SECONDS [PACKETS-PER-SECOND]
  *
- * Prints "sent N" and ends.  Runs on its one thread; needs CAP_NET_RAW in
- * DEV's namespace.
+ * Ends after that time or with SIGTERM, and prints "sent N".  At a rate it
+ * sends at most a batch at once, also when it was held up: the rate is then
+ * lower.  Runs on its one thread; needs CAP_NET_RAW in DEV's namespace.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -19,6 +20,7 @@
 #include <net/if.h>
 #include <netpacket/packet.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +47,15 @@ struct frame {
 	uint8_t		 f_pad[10];
 } __attribute__((packed));
 static_assert(sizeof(struct frame) == FRAME_LEN, "frame");
+
+static volatile sig_atomic_t stop;
+
+static void
+stop_flood(int sig)
+{
+
+	stop = 1;
+}
 
 static uint64_t
 now_ns(void)
@@ -109,7 +120,7 @@ flood(int fd, const struct frame *proto, double seconds, double rate)
 	struct frame f[FLOOD_BATCH];
 	struct iovec iov[FLOOD_BATCH];
 	struct mmsghdr msg[FLOOD_BATCH];
-	uint64_t start = now_ns(), sent = 0, t, due;
+	uint64_t start = now_ns(), sent = 0, forgiven = 0, t, due;
 	unsigned int want;
 	int n;
 
@@ -120,16 +131,18 @@ flood(int fd, const struct frame *proto, double seconds, double rate)
 		msg[i].msg_hdr.msg_iov = &iov[i];
 		msg[i].msg_hdr.msg_iovlen = 1;
 	}
-	while ((t = now_ns() - start) < (uint64_t)(seconds * 1e9)) {
+	while (stop == 0 && (t = now_ns() - start) < (uint64_t)(seconds * 1e9)) {
 		want = FLOOD_BATCH;
 		if (rate > 0) {
-			due = (uint64_t)((double)t * rate / 1e9) + 1;
+			due = (uint64_t)((double)t * rate / 1e9) + 1 -
+			    forgiven;
 			if (due <= sent) {
 				poll(NULL, 0, 1);
 				continue;
 			}
 			if (due - sent < want)
 				want = (unsigned int)(due - sent);
+			forgiven += due - sent - want;
 		}
 		for (unsigned int i = 0; i < want; i++)
 			f[i].f_seq = htobe64(sent + i);
@@ -158,6 +171,7 @@ main(int argc, char **argv)
 	    inet_pton(AF_INET, argv[4], &to) != 1)
 		errx(EX_USAGE, "usage: flood DEV DSTMAC SRCIP DSTIP SECONDS "
 		    "[PACKETS-PER-SECOND]");
+	signal(SIGTERM, stop_flood);
 	fd = open_device(argv[1], src);
 	make_frame(&f, src, dst, from, to);
 	printf("sent %ju\n", (uintmax_t)flood(fd, &f, atof(argv[5]),

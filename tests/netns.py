@@ -213,6 +213,31 @@ class Lab:
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
+class Control:
+    """A connection to a machine's control socket; a call is a request."""
+
+    def __init__(self, path):
+        self.s = socket.socket(socket.AF_UNIX)
+        self.s.settimeout(30)
+        self.s.connect(str(path))
+        self.f = self.s.makefile()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.f.close()
+        self.s.close()
+
+    def __call__(self, cmd, **args):
+        self.s.sendall(json.dumps({"cmd": cmd, "args": args}).encode() +
+                       b"\n")
+        reply = json.loads(self.f.readline())
+        if not reply["ok"]:
+            raise Failed(f"{cmd} {args}: {reply['error']}")
+        return reply.get("result")
+
+
 class Machine:
     """A netepochd in a namespace, and the tools that talk to it."""
 
@@ -272,18 +297,14 @@ class Machine:
         return json.loads(self.tool([words[0], "--libxo", "json",
                                      *words[1:]], **kw))
 
+    def control(self):
+        """A connection to the control socket; use with `with`."""
+        return Control(self.lab.dir / "run" / self.name / "ctl")
+
     def call(self, cmd, args=None):
         """A request on the control socket itself; its result."""
-        with socket.socket(socket.AF_UNIX) as s:
-            s.settimeout(30)
-            s.connect(str(self.lab.dir / "run" / self.name / "ctl"))
-            s.sendall(json.dumps({"cmd": cmd, "args": args or {}}).encode() +
-                      b"\n")
-            with s.makefile() as f:
-                reply = json.loads(f.readline())
-        if not reply["ok"]:
-            raise Failed(f"{cmd}: {reply['error']}")
-        return reply["result"]
+        with self.control() as c:
+            return c(cmd, **(args or {}))
 
     def sysctl(self, name):
         return int(self.tool(["sysctl", "-n", name]))

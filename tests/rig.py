@@ -17,6 +17,7 @@ import collections
 import select
 import socket
 import struct
+import subprocess
 import time
 
 from scapy.layers.inet import (ICMP, IP, UDP, IPOption_EOL, IPOption_NOP)
@@ -181,6 +182,12 @@ route add -net 203.0.113.0/24 {C}
                           for ns, dev, _ in self.sides]
         self.mark = 0
 
+    def stop(self):
+        """The machine ends well, and had nothing to complain of."""
+        assert self.m.stop(60) == 0, self.m.text()
+        for word in ("Sanitizer", "runtime error", "panic", "assertion"):
+            assert word not in self.m.text(), self.m.text()
+
     def spec(self, side):
         """What to create the interface of that side from."""
         _, dev, mine = self.sides[side]
@@ -255,6 +262,36 @@ route add -net 203.0.113.0/24 {C}
         """A's echo request to the machine, or as ip says."""
         ip.setdefault("dst", R0)
         return self.a(**ip) / ICMP() / Raw(b"0123456789")
+
+
+class Flow:
+    """UDP from gen to a port of sink that nobody listens on, at a rate, until
+    the end of the `with`; both ends count."""
+
+    def __init__(self, router, rate):
+        self.router, self.rate = router, rate
+
+    def __enter__(self):
+        self.before = self.router.sink.snmp("Udp")["NoPorts"]
+        self.process = self.router.gen.popen(
+            [netns.BUILD / "tests/flood", "g0", self.router.mac("p0"), GEN,
+             SINK, 600, self.rate], stdout=subprocess.PIPE)
+        netns.wait_for(lambda: self.arrived() > 0, 20)
+        return self
+
+    def arrived(self):
+        return self.router.sink.snmp("Udp")["NoPorts"] - self.before
+
+    def __exit__(self, *exc):
+        self.process.terminate()
+        self.sent = int(self.process.communicate(timeout=20)[0].split()[1])
+
+    def lost(self):
+        """Packets that have not come, with time for the last ones."""
+        end = time.monotonic() + 3
+        while self.arrived() < self.sent and time.monotonic() < end:
+            time.sleep(0.05)
+        return self.sent - self.arrived()
 
 
 def ping(ns, dst, *options, count=3):

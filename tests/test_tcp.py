@@ -30,7 +30,9 @@ def router(request, isolation):
     for driver in request.param.split("-"):
         conftest.need(driver)
     with netns.Lab() as lab:
-        yield rig.Router(lab, request.param)
+        made = rig.Router(lab, request.param)
+        yield made
+        made.stop()
 
 
 def errors(router):
