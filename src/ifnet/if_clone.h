@@ -48,8 +48,8 @@ struct if_driver {
 	const char	*drv_descr;	/* a line for kldstat -v and list */
 	bool		 drv_device;	/* needs a DEVICE */
 	/*
-	 * Make and attach the interface called name.  configuration lock held, outside
-	 * the epoch.  0 or an errno value, and then err says in one line what
+	 * Make and attach the interface called name.  Configuration lock held,
+	 * outside the epoch.  0 or an errno value; then err says in one line what
 	 * failed, on which device, and what to do; nothing is left behind.
 	 */
 	int	(*drv_create)(struct vnet *vnet, const char *name,

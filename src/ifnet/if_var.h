@@ -165,8 +165,8 @@ struct ifnet {
 	_Atomic unsigned int if_refs;	/* (r) */
 	struct epoch_context if_ctx;	/* (o) */
 
-	/* Driver methods of configuration: configuration lock held, outside the epoch.
-	 * All may be NULL.  errno values. */
+	/* Driver methods: configuration lock held, outside the epoch.  All
+	 * may be NULL.  errno values. */
 	int	(*if_init)(struct ifnet *ifp);	/* becoming up */
 	void	(*if_stop)(struct ifnet *ifp);	/* becoming down */
 	int	(*if_setmtu)(struct ifnet *ifp, uint32_t mtu);
@@ -224,8 +224,9 @@ int	if_moveto(struct ifnet *ifp, struct vnet *vnet); /* EEXIST, EBUSY */
 void	if_link_state(struct ifnet *ifp, enum if_link state);
 
 /*
- * Addresses (IPv4 here; configuration lock held).  addr and broadcast in network order;
- * broadcast 0: the prefix's all-ones address.  EEXIST, EINVAL, ENOMEM.
+ * Addresses (IPv4 here; configuration lock held).  addr and broadcast in
+ * network order; broadcast 0: the prefix's all-ones address.  EEXIST, EINVAL,
+ * ENOMEM.
  */
 int	if_addr_add(struct ifnet *ifp, struct in_addr addr, int plen,
 	    struct in_addr broadcast, struct in_addr dst);

@@ -70,7 +70,7 @@ struct pkthdr {
 	uint32_t	 len;		/* bytes in the whole chain */
 	uint32_t	 flowid;	/* receive hash, 0: none */
 	uint16_t	 ether_vtag;	/* PCP, DEI, VID, host order */
-	uint16_t	 ether_vproto;	/* ETHERTYPE_VLAN or _QINQ, host order */
+	uint16_t	 ether_vproto;	/* ETHERTYPE_VLAN or _QINQ, host */
 	uint16_t	 csum_start;	/* from m_data, bytes */
 	uint16_t	 csum_offset;	/* from csum_start, bytes */
 	uint8_t		 csum_flags;

@@ -8,8 +8,8 @@
  * The commands that show counters: interrupts, protocols, drops.
  *
  * A protocol's statistics are cells of the ip room, and drops that interfaces
- * count by reason: the sum is over all that the vnet has had.  The table below says which
- * reasons make up which line, in the order of netstat -s.
+ * count by reason: the sum is over all that the vnet has had.  The table below
+ * says which reasons make up which line, in the order of netstat -s.
  *
  * No state; interfaces are walked under the configuration lock.
  */

@@ -22,7 +22,7 @@
 struct stat_line {
 	const char	*sl_proto;	/* "ip" */
 	const char	*sl_name;	/* "bad-checksum" */
-	const char	*sl_text;	/* behind the number; NULL: the cell's */
+	const char	*sl_text;	/* after the number; NULL: the cell's */
 	enum ip_stat	 sl_stat;	/* IPS_COUNT: the reasons instead */
 	enum if_drop	 sl_drops[STAT_DROPS]; /* up to IFD_COUNT */
 };

@@ -23,7 +23,7 @@ struct vnet;
 
 struct machine_config {
 	const char	*mc_name;	/* "M1" */
-	const int	*mc_cpus;	/* CPUs for ithreads; NULL: all allowed */
+	const int	*mc_cpus;	/* for ithreads; NULL: all allowed */
 	int		 mc_ncpus;
 	uint32_t	 mc_nmbufs;	/* frames for the process; 0: default */
 };
@@ -41,8 +41,8 @@ int	machine_start(const struct machine_config *mc, struct machine **map,
 void	machine_stop(struct machine *ma);
 
 /*
- * ifconfig's create: name "epair" picks a unit.  The configuration lock is taken inside.
- * The first name made is put in made[IFNAMLEN].
+ * ifconfig's create: name "epair" picks a unit.  The configuration lock is
+ * taken inside.  The first name made is put in made[IFNAMLEN].
  */
 int	machine_if_create(struct machine *ma, const char *name,
 	    const char *spec, char *made, char *err, size_t errlen);

@@ -25,7 +25,7 @@
 
 #include "sys/defs.h"
 
-typedef uint32_t counter_t;		/* a cell number; 0 is never given out */
+typedef uint32_t counter_t;		/* a cell number; never 0 */
 
 #define	COUNTER_MAX_CELLS	(1u << 20)
 
@@ -35,7 +35,7 @@ extern _Thread_local _Atomic uint64_t *counter_page;
 int		counter_alloc(unsigned int n, counter_t *first);
 void		counter_free(counter_t first, unsigned int n);
 uint64_t	counter_fetch(counter_t c);	/* sum over the threads */
-void		counter_zero(counter_t c);	/* later fetches count from now */
+void		counter_zero(counter_t c);	/* fetches count from now */
 
 /* This thread's page; taken on first use. */
 _Atomic uint64_t *counter_page_attach(void);

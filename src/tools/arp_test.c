@@ -88,7 +88,8 @@ test_set(void **state)
 	    "\"ether\":\"90:10:00:01:02:03\"}\n");
 	fake_reply("arp.del", "{\"deleted\":[\"198.51.100.2\"]}");
 	fake_check("arp -S 198.51.100.2 90:10:0:1:2:3 temp pub only", 0,
-	    "198.51.100.2 (198.51.100.2) deleted\n", "", "arp.del {\"addr\":\"198.51.100.2\"}\n"
+	    "198.51.100.2 (198.51.100.2) deleted\n", "",
+	    "arp.del {\"addr\":\"198.51.100.2\"}\n"
 	    "arp.set {\"addr\":\"198.51.100.2\","
 	    "\"ether\":\"90:10:00:01:02:03\",\"pub\":true,\"temp\":true}\n");
 	fake_fail("arp.del", ENOENT, "addr", "no entry");
