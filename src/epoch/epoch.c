@@ -287,7 +287,7 @@ epoch_wait_slot(struct epoch_slot *es, const char *func)
 		return;
 	}
 	/* Not left to debug builds: it would wait for itself for ever. */
-	if (in_epoch(&es->es_epoch) != 0) {
+	if (epoch_section_depth(epoch_section_self(es->es_epoch.e_key)) != 0) {
 		epoch_panicf("%s: inside a section of \"%s\"", func,
 		    es->es_name);
 		return;
