@@ -12,6 +12,9 @@
  * Nothing is pinned, so no bpffs is needed, and there is no dispatcher.  The
  * kernel does so a moment after a process died, so a program of ours that is
  * found on a device is waited for; one that stays belongs to a living process.
+ * What a program is called may be asked with CAP_SYS_ADMIN only, which the
+ * daemon gives up: one without a name may be ours, and is waited for as well,
+ * but never removed without force.
  *
  * Configuration threads only; may sleep.
  */
@@ -40,7 +43,7 @@
 struct xdp_found {
 	uint32_t	 xf_id;		/* 0: there is none */
 	uint32_t	 xf_flags;	/* XDP_FLAGS_*_MODE it is in */
-	char		 xf_name[BPF_OBJ_NAME_LEN];
+	char		 xf_name[BPF_OBJ_NAME_LEN]; /* "": not to be known */
 };
 
 /* What the kernel said about the last failure; netlink tells, bpf(2) not. */
@@ -97,7 +100,6 @@ xdp_find(int ifindex, struct xdp_found *xf)
 		xf->xf_flags = XDP_FLAGS_HW_MODE;
 	} else
 		return (0);
-	snprintf(xf->xf_name, sizeof(xf->xf_name), "?");
 	fd = bpf_prog_get_fd_by_id(xf->xf_id);
 	if (fd < 0)
 		return (0);		/* not allowed to look, or just gone */
@@ -139,7 +141,7 @@ xdp_prog_claim(struct xdp_softc *sc, bool force, char *err, size_t errlen)
 	const char *dev = sc->sc_port.lp_name;
 	int error, ifindex = sc->sc_port.lp_index;
 	struct xdp_found xf;
-	bool ours;
+	bool known, ours;
 
 	pthread_once(&once, xdp_print_init);
 	for (int i = 0; i < XDP_WAIT_MAX; i++) {
@@ -150,25 +152,34 @@ xdp_prog_claim(struct xdp_softc *sc, bool force, char *err, size_t errlen)
 			    dev, strerror(error), dev));
 		if (xf.xf_id == 0)
 			return (0);
+		known = xf.xf_name[0] != '\0';
 		ours = strcmp(xf.xf_name, XDP_PROG_NAME) == 0;
-		if (!ours && !force)
+		if (known && !ours && !force)
 			return (drv_error(EBUSY, err, errlen, "xdp:%s: "
 			    "another XDP program, %s (id %u), is attached to "
 			    "the device; remove it, or replace it with "
 			    "xdp:%s,force, or use packet:%s", dev, xf.xf_name,
 			    xf.xf_id, dev, dev));
-		if (bpf_xdp_detach(ifindex, xf.xf_flags, NULL) == 0 ||
+		if (((ours || force) &&
+		    bpf_xdp_detach(ifindex, xf.xf_flags, NULL) == 0) ||
 		    (force && xdp_unlink(ifindex, xf.xf_id) == 0)) {
 			log_msg(LOG_NOTICE, "xdp:%s: removed the XDP program "
-			    "%s (id %u)", dev, xf.xf_name, xf.xf_id);
+			    "%s (id %u)", dev, known ? xf.xf_name : "there",
+			    xf.xf_id);
 			continue;
 		}
 		usleep(XDP_WAIT_US);
 	}
+	if (force)
+		return (drv_error(EBUSY, err, errlen, "xdp:%s: cannot remove "
+		    "the XDP program with id %u: a process holds it by a "
+		    "link; stop that process, or use packet:%s", dev,
+		    xf.xf_id, dev));
 	return (drv_error(EBUSY, err, errlen, "xdp:%s: the device is in use "
 	    "by another process (XDP program %s, id %u); stop that, or take "
-	    "the device with xdp:%s,force, or use packet:%s", dev, xf.xf_name,
-	    xf.xf_id, dev, dev));
+	    "the device with xdp:%s,force, or use packet:%s", dev,
+	    known ? xf.xf_name : "whose name may not be asked here", xf.xf_id,
+	    dev, dev));
 }
 
 /*
