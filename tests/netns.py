@@ -156,7 +156,7 @@ class Lab:
     def __init__(self, name="lab"):
         self.prefix = f"ne{os.getpid()}{name}"
         self.spaces, self.processes, self.machines = [], [], []
-        self.sockets = []
+        self.sockets, self.callbacks = [], []
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="netepoch-"))
         self.env = {**os.environ, "NETEPOCH_RUNDIR": str(self.dir / "run"),
                     "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
@@ -171,6 +171,10 @@ class Lab:
 
     def ns(self, name):
         return Namespace(self, name)
+
+    def callback(self, fn):
+        """Call fn at the close."""
+        self.callbacks.append(fn)
 
     def popen(self, argv, **kw):
         kw.setdefault("stdin", subprocess.DEVNULL)
@@ -195,6 +199,8 @@ class Lab:
     def close(self):
         for s in self.sockets:
             s.close()
+        for fn in self.callbacks:
+            fn()
         # Later ones may stand on earlier ones: the last goes first.
         for p in reversed(self.processes):
             if p.poll() is None:
@@ -210,6 +216,7 @@ class Lab:
         for ns in reversed(self.spaces):
             ns.delete()
         self.processes, self.spaces = [], []
+        self.sockets, self.callbacks = [], []
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
