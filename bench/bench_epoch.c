@@ -5,7 +5,8 @@
  * libepoch beside liburcu, Concurrency Kit and DPDK, in one run.  Each
  * repetition takes every scheme in turn, so that a slow phase of the machine
  * falls on all of them; the tables show medians, and the bars at the end are
- * ratios within this run.
+ * ratios within this run.  Pairs and packets are counted over CPU time, grace
+ * periods and callbacks, which wait, over real time.
  *
  * The writer runs on the first CPU of those allowed, the reader on the
  * second.  Usage: bench_epoch [-q] [part...]; -q makes a quick run whose
@@ -62,6 +63,16 @@ now_s(void)
 	struct timespec ts;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((double)ts.tv_sec + (double)ts.tv_nsec / 1e9);
+}
+
+/* CPU time of this thread: what others take from it does not count. */
+static double
+cpu_s(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return ((double)ts.tv_sec + (double)ts.tv_nsec / 1e9);
 }
 
@@ -165,7 +176,7 @@ struct reader {
 	double		 r_us;		/* length of sections; 0: asleep */
 	int		 r_batch;	/* != 0: packets instead */
 	uint64_t	 r_done;
-	double		 r_seconds;
+	double		 r_seconds;	/* CPU time */
 	pthread_t	 r_thread;
 	int		 r_ready;
 	int		 r_stop;
@@ -182,7 +193,7 @@ reader_main(void *arg)
 	/* Present, as a thread that works: one section at least. */
 	r->r_smr->s_pairs(1);
 	__atomic_store_n(&r->r_ready, 1, __ATOMIC_SEQ_CST);
-	start = now_s();
+	start = cpu_s();
 	if (r->r_batch != 0)
 		r->r_done = r->r_smr->s_packets(r->r_batch, &r->r_stop);
 	else if (r->r_us > 0)
@@ -192,7 +203,7 @@ reader_main(void *arg)
 		while (__atomic_load_n(&r->r_stop, __ATOMIC_SEQ_CST) == 0)
 			(void)syscall(SYS_futex, &r->r_stop,
 			    FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-	r->r_seconds = now_s() - start;
+	r->r_seconds = cpu_s() - start;
 	r->r_smr->s_thread_fini();
 	return (NULL);
 }
@@ -236,11 +247,11 @@ pairs_main(void *arg)
 		schemes[i]->s_thread_init();
 	for (rep = 0; rep < 20 * scale + 2; rep++) {
 		for (i = 0; i < NSMR; i++) {
-			t0 = now_s();
+			t0 = cpu_s();
 			schemes[i]->s_pairs(n);
-			t1 = now_s();
+			t1 = cpu_s();
 			schemes[i]->s_nested(n);
-			t2 = now_s();
+			t2 = cpu_s();
 			if (rep < 2)
 				continue;
 			add(&pair[i], (t1 - t0) * 1e9 / (double)n);

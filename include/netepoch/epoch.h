@@ -227,6 +227,23 @@ epoch_publish(epoch_t e, uint64_t key, struct epoch_record *r)
 }
 
 /*
+ * So many nested sections are open now.  In the common case, one level, a
+ * constant is stored on a predicted branch: with a plain ++ and -- each nested
+ * pair would wait for the stores of the pair before.  The empty asm keeps the
+ * compiler from turning the branch into a conditional move, which waits too.
+ */
+static inline void
+epoch_nested_set(struct epoch_section *s, uint64_t n, uint64_t common)
+{
+	if (__builtin_expect(n == common, 1)) {
+		s->s_nested = common;
+	} else {
+		__asm__ volatile("" : "+r"(n));
+		s->s_nested = n;
+	}
+}
+
+/*
  * Enter.  The published value itself says whether the thread is inside, so
  * the outermost entry is one store, and a nested one does not write to the
  * line that writers read.  A signal handler that enters and leaves between
@@ -244,7 +261,7 @@ epoch_enter_raw(epoch_t e)
 	if (__builtin_expect(value == 0, 1))
 		epoch_publish(e, key, r);
 	else if (__builtin_expect(value != EPOCH_NOBODY, 1))
-		s->s_nested++;
+		epoch_nested_set(s, s->s_nested + 1, 1);
 	else
 		epoch_publish(e, key, epoch_attach(e));
 	EPOCH_PROBE1(enter, e);
@@ -261,7 +278,7 @@ epoch_exit_raw(epoch_t e)
 	if (__builtin_expect(s->s_nested == 0, 1))
 		__atomic_store_n(&s->s_record->r_value, 0, __ATOMIC_RELEASE);
 	else
-		s->s_nested--;
+		epoch_nested_set(s, s->s_nested - 1, 0);
 }
 
 /* How many sections of its epoch are open in s. */
