@@ -258,7 +258,7 @@ epoch_enter_raw(epoch_t e)
 	struct epoch_record *r = s->s_record;
 
 	value = __atomic_load_n(&r->r_value, __ATOMIC_RELAXED);
-	if (__builtin_expect(value == 0, 1))
+	if (value == 0)
 		epoch_publish(e, key, r);
 	else if (__builtin_expect(value != EPOCH_NOBODY, 1))
 		epoch_nested_set(s, s->s_nested + 1, 1);
@@ -275,7 +275,7 @@ epoch_exit_raw(epoch_t e)
 
 	EPOCH_PROBE1(exit, e);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (__builtin_expect(s->s_nested == 0, 1))
+	if (s->s_nested == 0)
 		__atomic_store_n(&s->s_record->r_value, 0, __ATOMIC_RELEASE);
 	else
 		epoch_nested_set(s, s->s_nested - 1, 0);
