@@ -264,6 +264,98 @@ test_large(void **state)
 	test_destroy(ifp);
 }
 
+/* Frames of all lengths, in slots of the ring and beside it: in order. */
+static void
+test_order(void **state)
+{
+	const uint32_t pays[] = { 20, 8900, 1, 1900, 1919, 3000, 20, 5000 };
+	struct backend *be = *state;
+	struct ifnet *ifp;
+	uint32_t len, sent[KEEP_MAX];
+	uint8_t *p, want[9000], whole[9000];
+	int fd;
+
+	run("ip link set dv0 mtu 9000");
+	run("ip link set dv1 mtu 9000");
+	ifp = make(be);
+	fd = peer_open(be);
+	atomic_store(&keep, true);
+	for (unsigned int i = 0; i < KEEP_MAX; i++) {
+		sent[i] = len = make_partial(pays[i % nitems(pays)]);
+		frame[len - 1] = (uint8_t)i;
+		peer_send(fd, NULL, frame, len);
+	}
+	test_wait(&got, KEEP_MAX);
+	for (unsigned int i = 0; i < KEEP_MAX; i++) {
+		assert_int_equal(kept[i]->m_pkthdr.len, sent[i]);
+		len = make_partial(pays[i % nitems(pays)]);
+		memcpy(want, frame, len);
+		want[len - 1] = (uint8_t)i;
+		p = whole;
+		for (struct mbuf *m = kept[i]; m != NULL; m = m->m_next) {
+			memcpy(p, m->m_data, m->m_len);
+			p += m->m_len;
+		}
+		assert_memory_equal(whole, want, len);
+	}
+	close(fd);
+	test_destroy(ifp);
+}
+
+static _Atomic bool stalled;
+
+static void
+stalling_input(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+
+	while (atomic_load(&stalled))
+		usleep(1000);
+	keep_input(ifp, m, n);
+}
+
+/* More than the buffers take: each frame comes whole or is counted. */
+static void
+test_overrun(void **state)
+{
+	struct backend *be = *state;
+	struct virtio_net_hdr vh = {
+		.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+		.gso_type = VIRTIO_NET_HDR_GSO_TCPV4,
+		.hdr_len = 54,
+		.gso_size = 1000,
+		.csum_start = ETHER_HDR_LEN + sizeof(struct ip),
+		.csum_offset = 16,
+	};
+	const uint64_t count = 1000, segs = 60;
+	struct ifnet *ifp;
+	uint64_t lost;
+	uint32_t len;
+	int fd;
+
+	test_input = stalling_input;
+	atomic_store(&stalled, true);
+	ifp = make(be);
+	fd = peer_open(be);
+	len = make_partial(1000 * (uint32_t)segs);
+	for (uint64_t i = 0; i < count; i++)
+		peer_send(fd, &vh, frame, len);
+	atomic_store(&stalled, false);
+	for (int i = 0; i < 10000; i++) {
+		lost = if_counter(ifp, IFC_DROPS + IFD_RXRING);
+		if (atomic_load(&got) == (count - lost) * segs)
+			break;
+		usleep(1000);
+	}
+	assert_in_range(lost, 1, count - 1);
+	assert_int_equal(atomic_load(&got), (count - lost) * segs);
+	assert_int_equal(if_counter(ifp, IFC_DROPS + IFD_RXERR), 0);
+	assert_int_equal(if_counter(ifp, IFC_DROPS + IFD_NOMBUF), 0);
+	peer_send(fd, &vh, frame, len);
+	test_wait(&got, (count - lost + 1) * segs);
+	close(fd);
+	test_destroy(ifp);
+}
+
 /* The device goes, comes back; the interface says so and can be remade. */
 static void
 test_vanish(void **state)
@@ -471,7 +563,8 @@ main(void)
 		ALL(test_traffic), ALL(test_tags), ALL(test_partial),
 		ALL(test_partial_out), ALL(test_large), ALL(test_vanish),
 		ALL(test_down_up), ALL(test_churn), T(test_promisc, 0),
-		T(test_promisc, 1), T(test_refusals, 0),
+		T(test_promisc, 1), T(test_order, 0), T(test_overrun, 0),
+		T(test_refusals, 0),
 	};
 
 	if (!test_namespace())

@@ -8,12 +8,15 @@
  * Any Linux device by packet sockets: packet(7), no privilege beyond
  * CAP_NET_RAW, so also in an unprivileged user namespace.
  *
- * Receive: a TPACKET_V3 ring of blocks in shared memory, where each frame has
- * a virtio header in front (checksum and segmentation state) and its VLAN tag
- * beside it; frames are copied into mbufs, large ones split on the way.  The
- * ring's position belongs to the ithread (t).  A block that is not full is
- * handed over after a millisecond, the shortest time there is; the other ring
- * formats give up a third of the rate to save it.
+ * Receive: a TPACKET_V2 ring of slots in shared memory, each frame there to be
+ * seen as soon as the kernel has written it, with a virtio header in front
+ * (checksum and segmentation state) and its VLAN tag beside it.  A frame that
+ * is longer than a slot, left unsegmented or of a large MTU, is also queued on
+ * the socket; its slot says so (TP_STATUS_COPY), and the kernel orders both
+ * under one lock, so the socket is read when such a slot's turn comes.  If the
+ * socket's buffer was full there is only the part in the slot: a lost frame.
+ * Frames are copied into mbufs, large ones split on the way, from sc_large.
+ * The ring's position and sc_large belong to the ithread (t).
  *
  * Transmit: sendmmsg() past the queueing discipline, on any thread; measured
  * here it is a quarter faster than a transmit ring.  Two sockets, because
@@ -46,14 +49,25 @@
 #include "sys/log.h"
 #include "wire/ether.h"
 
-#define	PACKET_BLOCK_SIZE	(128u << 10)	/* a frame of 64 KiB fits */
-#define	PACKET_BLOCKS		64u
-#define	PACKET_RING_SIZE	((size_t)PACKET_BLOCKS * PACKET_BLOCK_SIZE)
-#define	PACKET_RETIRE_MS	1u		/* a part-full block waits */
+#define	PACKET_SLOT_SIZE	2048u
+#define	PACKET_SLOTS		4096u		/* a power of 2 */
+#define	PACKET_BLOCK_SIZE	(64u << 10)	/* kernel's pieces of it */
+#define	PACKET_RING_SIZE	((size_t)PACKET_SLOTS * PACKET_SLOT_SIZE)
+#define	PACKET_RCVBUF		(8 << 20)	/* bytes, for large frames */
+/* The largest IP packet behind the longest headers that can be split. */
+#define	PACKET_LARGE_MAX	(65536u + VHDR_HEADERS_MAX)
 #define	PACKET_SNDBUF		(4 << 20)	/* bytes */
 #define	PACKET_IOVS		192		/* pieces of one sendmmsg() */
 #define	PACKET_IOVS_MAX		64		/* pieces of one packet */
 #define	PACKET_MTU_MAX		65521u		/* in chains of frames */
+
+/* A received frame, in its slot or in sc_large. */
+struct packet_frame {
+	const struct tpacket2_hdr *pf_slot;
+	const struct virtio_net_hdr *pf_vh;
+	const char	*pf_data;
+	uint32_t	 pf_len;	/* bytes */
+};
 
 struct packet_softc {
 	struct linux_port sc_port;	/* first: if_softc */
@@ -63,101 +77,134 @@ struct packet_softc {
 					   the kernel */
 	struct intr_event *sc_ie;	/* (c) */
 	struct intr_handler *sc_ih;	/* (c) */
-	unsigned int	 sc_block;	/* (t) the block being read */
-	uint32_t	 sc_left;	/* (t) frames of it to come */
-	struct tpacket3_hdr *sc_next;	/* (t) the first of them */
-	struct vhdr_split sc_split;	/* (t) frame at sc_next, being split */
+	unsigned int	 sc_slot;	/* (t) the slot to read next */
+	struct vhdr_split sc_split;	/* (t) sc_large, being split */
 	struct log_limit sc_limit;	/* for frames that cannot be split */
+	struct packet_large {
+		struct virtio_net_hdr pl_vh;
+		char	 pl_data[PACKET_LARGE_MAX];
+	}		 sc_large;	/* (t) as recv() gives it */
 };
 
 /*
  * Receive.
  */
-static inline struct tpacket_block_desc *
-packet_block(struct packet_softc *sc)
+static inline struct tpacket2_hdr *
+packet_slot(struct packet_softc *sc, unsigned int i)
 {
 
-	return ((void *)(sc->sc_ring +
-	    (size_t)sc->sc_block * PACKET_BLOCK_SIZE));
+	return ((void *)(sc->sc_ring + (size_t)((sc->sc_slot + i) %
+	    PACKET_SLOTS) * PACKET_SLOT_SIZE));
 }
 
-/* Is there a frame to read?  Takes the next block over when need be. */
 static inline bool
-packet_ready(struct packet_softc *sc)
+packet_ready(const struct tpacket2_hdr *h)
 {
-	struct tpacket_block_desc *bd;
 
-	if (sc->sc_left != 0)
-		return (true);
-	bd = packet_block(sc);
-	/* Pairs with the kernel's release of the block. */
-	if ((__atomic_load_n(&bd->hdr.bh1.block_status, __ATOMIC_ACQUIRE) &
-	    TP_STATUS_USER) == 0)
-		return (false);
-	sc->sc_left = bd->hdr.bh1.num_pkts;
-	sc->sc_next = (void *)((char *)bd + bd->hdr.bh1.offset_to_first_pkt);
-	return (true);
+	/* Pairs with the kernel's release of the slot. */
+	return ((__atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE) &
+	    TP_STATUS_USER) != 0);
 }
 
-/* Done with k frames that are behind us; sc_next is set by the caller. */
+/* Frames that wait, up to a burst of them. */
+static inline unsigned int
+packet_waiting(struct packet_softc *sc)
+{
+	struct tpacket2_hdr *h;
+	unsigned int k;
+
+	for (k = 0; k < MBUF_BURST; k++) {
+		h = packet_slot(sc, k);
+		if (!packet_ready(h))
+			break;
+		__builtin_prefetch((char *)h + CACHE_LINE_SIZE);
+	}
+	return (k);
+}
+
+/* Done with the slot to read next. */
 static inline void
-packet_release(struct packet_softc *sc, uint32_t k)
+packet_release(struct packet_softc *sc)
 {
 
-	sc->sc_left -= k;
-	if (sc->sc_left != 0)
-		return;
-	__atomic_store_n(&packet_block(sc)->hdr.bh1.block_status,
-	    TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-	if (++sc->sc_block == PACKET_BLOCKS)
-		sc->sc_block = 0;
-}
-
-static inline struct tpacket3_hdr *
-packet_after(struct tpacket3_hdr *h)
-{
-
-	return ((void *)((char *)h + h->tp_next_offset));
-}
-
-static inline const struct virtio_net_hdr *
-packet_vhdr(const struct tpacket3_hdr *h)
-{
-
-	return ((const void *)((const char *)h + h->tp_mac -
-	    sizeof(struct virtio_net_hdr)));
+	__atomic_store_n(&packet_slot(sc, 0)->tp_status, TP_STATUS_KERNEL,
+	    __ATOMIC_RELEASE);
+	sc->sc_slot = (sc->sc_slot + 1) % PACKET_SLOTS;
 }
 
 static inline uint16_t
-packet_vproto(const struct tpacket3_hdr *h)
+packet_vproto(const struct tpacket2_hdr *h)
 {
 
 	return ((h->tp_status & TP_STATUS_VLAN_TPID_VALID) != 0 ?
-	    h->hv1.tp_vlan_tpid : ETHERTYPE_VLAN);
+	    h->tp_vlan_tpid : ETHERTYPE_VLAN);
 }
 
-/* Copy the frame of h into m.  False: counted, and m is still unused. */
-static inline bool
-packet_copy(struct ifnet *ifp, const struct tpacket3_hdr *h, struct mbuf *m)
+/* Read the frame for which slot h has no room.  False: counted, gone. */
+static bool
+packet_recv(struct packet_softc *sc, const struct tpacket2_hdr *h)
 {
-	const char *frame = (const char *)h + h->tp_mac;
-	const struct virtio_net_hdr *vh = packet_vhdr(h);
-	uint32_t len = h->tp_snaplen;
+	enum if_drop why = IFD_RXERR;
+	ssize_t n;
+
+	/* A device that went down leaves its error before the frame. */
+	do {
+		n = recv(sc->sc_fd, &sc->sc_large, sizeof(sc->sc_large),
+		    MSG_DONTWAIT | MSG_TRUNC);
+	} while (n == -1 && (errno == EINTR || errno == ENETDOWN));
+	if (n > (ssize_t)sizeof(sc->sc_large))
+		why = IFD_TOOBIG;
+	else if (n == (ssize_t)(sizeof(sc->sc_large.pl_vh) + h->tp_len))
+		return (true);
+	if_count_drop(sc->sc_port.lp_ifp, why, 1);
+	return (false);
+}
+
+/* Find the frame of slot h.  False: counted, there is none. */
+static inline bool
+packet_frame(struct packet_softc *sc, const struct tpacket2_hdr *h,
+    struct packet_frame *pf)
+{
+
+	pf->pf_slot = h;
+	pf->pf_len = h->tp_len;
+	if (__predict_true(h->tp_snaplen == h->tp_len)) {
+		pf->pf_data = (const char *)h + h->tp_mac;
+		pf->pf_vh = (const void *)(pf->pf_data - sizeof(*pf->pf_vh));
+		return (true);
+	}
+	pf->pf_data = sc->sc_large.pl_data;
+	pf->pf_vh = &sc->sc_large.pl_vh;
+	if ((h->tp_status & TP_STATUS_COPY) != 0)
+		return (packet_recv(sc, h));
+	if_count_drop(sc->sc_port.lp_ifp, IFD_RXRING, 1);
+	return (false);
+}
+
+/* Copy the frame into m.  False: counted, and m is still unused. */
+static inline bool
+packet_copy(struct ifnet *ifp, const struct packet_frame *pf, struct mbuf *m)
+{
+	const struct tpacket2_hdr *h = pf->pf_slot;
+	uint32_t len = pf->pf_len;
 
 	if (__predict_true(len <= MBUF_DATA_SIZE)) {
-		memcpy(m->m_data, frame, len);
+		memcpy(m->m_data, pf->pf_data, len);
 		m->m_len = m->m_pkthdr.len = len;
-	} else if (m_append(m, len, frame) != 0) {
+	} else if (m_append(m, len, pf->pf_data) != 0) {
 		if_count_drop(ifp, IFD_NOMBUF, 1);
 		return (false);
 	}
 	if ((h->tp_status & TP_STATUS_VLAN_VALID) != 0) {
 		m->m_flags |= M_VLANTAG;
-		m->m_pkthdr.ether_vtag = (uint16_t)h->hv1.tp_vlan_tci;
+		m->m_pkthdr.ether_vtag = h->tp_vlan_tci;
 		m->m_pkthdr.ether_vproto = packet_vproto(h);
 	}
-	if (vh->flags != 0 && !vhdr_cksum(m, vh)) {
+	if (pf->pf_vh->flags != 0 && !vhdr_cksum(m, pf->pf_vh)) {
 		if_count_drop(ifp, IFD_RXERR, 1);
+		/* It takes the next frame, without what m_append() added. */
+		m_freem(m->m_next);
+		m->m_next = NULL;
 		m->m_len = m->m_pkthdr.len = 0;
 		m->m_flags &= ~(uint32_t)M_VLANTAG;
 		return (false);
@@ -167,84 +214,78 @@ packet_copy(struct ifnet *ifp, const struct tpacket3_hdr *h, struct mbuf *m)
 
 /* A frame for segmentation: true if its segments are to be made now. */
 static bool
-packet_split(struct packet_softc *sc, const struct tpacket3_hdr *h)
+packet_split(struct packet_softc *sc, const struct packet_frame *pf)
 {
+	const struct tpacket2_hdr *h = pf->pf_slot;
 	struct ifnet *ifp = sc->sc_port.lp_ifp;
 	struct vhdr_split *vs = &sc->sc_split;
 
-	if (!vhdr_split_begin(vs, (const char *)h + h->tp_mac, h->tp_snaplen,
-	    packet_vhdr(h))) {
+	/* Its slot goes before its segments are made. */
+	if (pf->pf_data != sc->sc_large.pl_data) {
+		sc->sc_large.pl_vh = *pf->pf_vh;
+		memcpy(sc->sc_large.pl_data, pf->pf_data, pf->pf_len);
+	}
+	if (!vhdr_split_begin(vs, sc->sc_large.pl_data, pf->pf_len,
+	    &sc->sc_large.pl_vh)) {
 		if_count_drop(ifp, IFD_TOOBIG, 1);
 		log_limited(&sc->sc_limit, 1, LOG_WARNING, "%s: a frame of %u "
 		    "bytes cannot be split; switch segmentation offload off "
-		    "at the peer of %s", ifp->if_name, h->tp_len,
+		    "at the peer of %s", ifp->if_name, pf->pf_len,
 		    sc->sc_port.lp_name);
 		return (false);
 	}
 	vs->vs_tagged = (h->tp_status & TP_STATUS_VLAN_VALID) != 0;
-	vs->vs_vtag = (uint16_t)h->hv1.tp_vlan_tci;
+	vs->vs_vtag = h->tp_vlan_tci;
 	vs->vs_vproto = packet_vproto(h);
 	return (true);
 }
 
 /*
- * Fill the k mbufs of m from as many frames, as far as no frame has to be
- * split.  Returns the frames read; *np is the number of mbufs filled, which
- * are in front.
+ * Fill mbufs of m from the k frames that wait, up to one that has to be split.
+ * Returns the mbufs filled, which are in front.
  */
-static uint32_t
-packet_take(struct packet_softc *sc, struct mbuf **m, unsigned int k,
-    unsigned int *np)
+static unsigned int
+packet_take(struct packet_softc *sc, struct mbuf **m, unsigned int k)
 {
 	struct ifnet *ifp = sc->sc_port.lp_ifp;
-	struct tpacket3_hdr *h = sc->sc_next;
+	struct packet_frame pf;
 	unsigned int n = 0;
-	uint32_t done;
 
-	for (done = 0; done < k; done++, h = packet_after(h)) {
-		__builtin_prefetch(packet_after(h));
-		__builtin_prefetch((char *)packet_after(h) + CACHE_LINE_SIZE);
-		if (__predict_false(h->tp_snaplen != h->tp_len)) {
-			if_count_drop(ifp, IFD_TOOBIG, 1);
-			continue;
-		}
-		if (__predict_false(vhdr_is_gso(packet_vhdr(h)))) {
-			if (packet_split(sc, h))
-				break;
-			continue;
-		}
-		if (packet_copy(ifp, h, m[n]))
+	for (; k > 0 && !sc->sc_split.vs_active; k--) {
+		if (!packet_frame(sc, packet_slot(sc, 0), &pf))
+			;		/* counted */
+		else if (__predict_false(vhdr_is_gso(pf.pf_vh)))
+			(void)packet_split(sc, &pf);
+		else if (packet_copy(ifp, &pf, m[n]))
 			n++;
+		packet_release(sc);
 	}
-	sc->sc_next = h;
-	*np = n;
-	return (done);
+	return (n);
 }
 
 /* Up to a burst of the frame being split. */
 static unsigned int
 packet_take_split(struct packet_softc *sc, struct mbuf **m)
 {
-	struct ifnet *ifp = sc->sc_port.lp_ifp;
 	unsigned int lost = 0, n;
 
 	n = vhdr_split_next(&sc->sc_split, m, MBUF_BURST, &lost);
 	if (lost != 0)
-		if_count_drop(ifp, IFD_NOMBUF, lost);
-	if (!sc->sc_split.vs_active) {
-		sc->sc_next = packet_after(sc->sc_next);
-		packet_release(sc, 1);
-	}
+		if_count_drop(sc->sc_port.lp_ifp, IFD_NOMBUF, lost);
 	return (n);
 }
 
-/* No memory: lose what the block still holds, or the kernel would. */
+/* No memory: lose the k frames that wait, or the kernel would. */
 static void
-packet_discard(struct packet_softc *sc)
+packet_discard(struct packet_softc *sc, unsigned int k)
 {
+	struct packet_frame pf;
 
-	if_count_drop(sc->sc_port.lp_ifp, IFD_NOMBUF, sc->sc_left);
-	packet_release(sc, sc->sc_left);
+	for (; k > 0; k--) {
+		if (packet_frame(sc, packet_slot(sc, 0), &pf))
+			if_count_drop(sc->sc_port.lp_ifp, IFD_NOMBUF, 1);
+		packet_release(sc);
+	}
 }
 
 static enum intr_more
@@ -254,24 +295,22 @@ packet_intr(void *arg)
 	struct ifnet *ifp = sc->sc_port.lp_ifp;
 	struct mbuf *m[MBUF_BURST];
 	unsigned int k, n;
-	uint32_t done;
 
 	NET_EPOCH_ASSERT();
 
-	if (!packet_ready(sc))
-		return (INTR_DONE);
 	if (sc->sc_split.vs_active) {
 		n = packet_take_split(sc, m);
 	} else {
-		k = sc->sc_left < MBUF_BURST ? sc->sc_left : MBUF_BURST;
+		k = packet_waiting(sc);
+		if (k == 0)
+			return (INTR_DONE);
 		if (m_get_burst(m, k) != k) {
-			packet_discard(sc);
+			packet_discard(sc, k);
 			return (INTR_MORE);
 		}
-		done = packet_take(sc, m, k, &n);
+		n = packet_take(sc, m, k);
 		if (n < k)
 			m_free_burst(m + n, k - n);
-		packet_release(sc, done);
 	}
 	if (n != 0)
 		atomic_load_explicit(&ifp->if_input, memory_order_acquire)
@@ -284,7 +323,7 @@ static bool
 packet_arm(void *arg)
 {
 
-	return (packet_ready(arg));
+	return (packet_ready(packet_slot(arg, 0)));
 }
 
 /*
@@ -413,7 +452,7 @@ static void
 packet_stats(struct linux_port *lp)
 {
 	struct packet_softc *sc = (struct packet_softc *)lp;
-	struct tpacket_stats_v3 st;
+	struct tpacket_stats st;
 	socklen_t len = sizeof(st);
 
 	/* Reading sets the kernel's counters back to 0. */
@@ -442,11 +481,20 @@ packet_option(int fd, int option, int value)
 	    -1 ? errno : 0);
 }
 
+/* As large as we may have it: not being allowed is no failure. */
+static void
+packet_buffer(int fd, int force, int option, int size)
+{
+
+	if (setsockopt(fd, SOL_SOCKET, force, &size, sizeof(size)) == -1)
+		(void)setsockopt(fd, SOL_SOCKET, option, &size, sizeof(size));
+}
+
 /* A socket that sends past the queueing discipline; receives nothing yet. */
 static int
 packet_socket(int *fdp)
 {
-	int error, fd, size = PACKET_SNDBUF;
+	int error, fd;
 
 	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd == -1)
@@ -456,11 +504,7 @@ packet_socket(int *fdp)
 		close(fd);
 		return (error);
 	}
-	/* As much as we may have: not being allowed is no failure. */
-	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size,
-	    sizeof(size)) == -1)
-		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size,
-		    sizeof(size));
+	packet_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, PACKET_SNDBUF);
 	*fdp = fd;
 	return (0);
 }
@@ -480,25 +524,28 @@ packet_bind(struct packet_softc *sc, int fd, uint16_t protocol)
 static int
 packet_ring(struct packet_softc *sc)
 {
-	struct tpacket_req3 req = {
+	struct tpacket_req req = {
 		.tp_block_size = PACKET_BLOCK_SIZE,
-		.tp_block_nr = PACKET_BLOCKS,
-		.tp_frame_size = 2048,
-		.tp_frame_nr = PACKET_RING_SIZE / 2048,
-		.tp_retire_blk_tov = PACKET_RETIRE_MS,
+		.tp_block_nr = PACKET_RING_SIZE / PACKET_BLOCK_SIZE,
+		.tp_frame_size = PACKET_SLOT_SIZE,
+		.tp_frame_nr = PACKET_SLOTS,
 	};
 	int error;
 
-	error = packet_option(sc->sc_fd, PACKET_VERSION, TPACKET_V3);
+	error = packet_option(sc->sc_fd, PACKET_VERSION, TPACKET_V2);
 	if (error == 0)
 		error = packet_option(sc->sc_fd, PACKET_VNET_HDR, 1);
 	if (error == 0)
 		error = packet_option(sc->sc_fd, PACKET_IGNORE_OUTGOING, 1);
+	/* Any value but 0 asks for the copies. */
+	if (error == 0)
+		error = packet_option(sc->sc_fd, PACKET_COPY_THRESH, 1);
 	if (error == 0 && setsockopt(sc->sc_fd, SOL_PACKET, PACKET_RX_RING,
 	    &req, sizeof(req)) == -1)
 		error = errno;
 	if (error != 0)
 		return (error);
+	packet_buffer(sc->sc_fd, SO_RCVBUFFORCE, SO_RCVBUF, PACKET_RCVBUF);
 	sc->sc_ring = mmap(NULL, PACKET_RING_SIZE, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_POPULATE, sc->sc_fd, 0);
 	if (sc->sc_ring == MAP_FAILED) {
