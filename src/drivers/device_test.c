@@ -101,7 +101,7 @@ push_tag(uint32_t len, uint16_t proto, uint16_t tag)
 	return (len + ETHER_VLAN_ENCAP_LEN);
 }
 
-/* Case K24. */
+/* Tags look the same on every back-end, beside the frame. */
 static void
 test_tags(void **state)
 {
@@ -144,7 +144,7 @@ test_tags(void **state)
 	test_destroy(ifp);
 }
 
-/* Case K25: finished where it is unfinished, never repaired. */
+/* Transport checksums: finished where it is unfinished, never repaired. */
 static void
 test_partial(void **state)
 {
@@ -218,7 +218,7 @@ test_partial_out(void **state)
 	test_destroy(ifp);
 }
 
-/* Case K26: what is larger than the MTU arrives whole, in pieces. */
+/* What is larger than the MTU arrives whole, in pieces. */
 static void
 test_large(void **state)
 {

@@ -355,7 +355,7 @@ test_churn(void **state)
 
 /*
  * An end is lent to another vnet; one thread gives it back and ends that vnet
- * while another destroys the pair.  Case K11.
+ * while another destroys the pair.
  */
 struct lent {
 	struct vnet	*le_vnet;	/* where the end is */

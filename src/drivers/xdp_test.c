@@ -6,7 +6,7 @@
 
 /*
  * Tests of what only the xdp driver has: its program, which must never stay
- * behind and never push another's away (case K27), and its many ways to say
+ * behind and never push another's away, and its many ways to say
  * no.
  */
 #include "drivers/device_test.h"
@@ -99,7 +99,7 @@ hold_device(const char *spec)
 	return (pid);
 }
 
-/* Case K27. */
+/* After SIGKILL, a clean stop, SIGKILL again, in another mode. */
 static void
 test_program_stays(void **state)
 {

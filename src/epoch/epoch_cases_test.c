@@ -90,7 +90,7 @@ join(pthread_t t)
 }
 
 /*
- * K03.  An object is found by index in a section and then referenced, while
+ * An object is found by index in a section and then referenced, while
  * its owner drops the last reference and defers the free.
  */
 struct k03_object {
@@ -206,7 +206,7 @@ test_k03_zero(void **state)
 	NET_EPOCH_DRAIN_CALLBACKS();
 }
 
-/* K07.  Polling in a section never runs what the section may hold. */
+/* Polling in a section never runs what the section may hold. */
 struct k07_object {
 	uint64_t	 o_canary[8];
 	struct epoch_context o_ctx;
@@ -283,7 +283,7 @@ test_k07(void **state)
 }
 
 /*
- * K08.  Idle and busy records mixed; the wait is never early.  One reader
+ * Idle and busy records mixed; the wait is never early.  One reader
  * numbers its sections: what it was in when the wait began must be over.
  */
 struct k08 {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The netepoch authors
  *
- * K10: a process that is told to stop while callbacks are chained three deep.
+ * A process that is told to stop while callbacks are chained three deep.
  * Its parent sends SIGTERM; it drains once for each level, with readers still
  * entering and another thread draining too, ends its threads and returns from
  * main: nothing is left queued, nothing leaks (run under LeakSanitizer), and

@@ -426,7 +426,7 @@ test_free_inside(void **state)
 	assert_int_equal(panics, 0);
 }
 
-/* K02: the documented order is lock, then wait; never section, then lock. */
+/* The documented order is lock, then wait; never section, then lock. */
 struct k02 {
 	pthread_mutex_t	 k_lock;
 	int		 k_entered, k_asked;
