@@ -7,7 +7,9 @@ program is left alone.
 import ctypes
 import json
 import os
+import pathlib
 import re
+import signal
 import socket
 import struct
 
@@ -116,6 +118,46 @@ def test_in_use(router, lab):
     rig.ping(router.gen, rig.R0)
 
 
+def test_in_use_here(router):
+    """Nor does the same machine take it twice: it names the interface."""
+    for option in ("", ",force"):
+        p = router.m.try_tool("ifconfig", "q0", "create", "xdp:r0" + option)
+        assert p.returncode != 0
+        assert "r0 is already attached as p0" in p.stderr
+    rig.ping(router.gen, rig.R0)
+
+
+def test_asker(foreign, lab):
+    """The child that may ask for programs' names may do nothing else, holds
+    nothing of its parent's, and goes with it, however that ends."""
+    m = lab.machine(foreign)
+    for end in (m.stop, m.kill):
+        pid = m.process.pid
+        child = pathlib.Path("/proc", pathlib.Path(
+            f"/proc/{pid}/task/{pid}/children").read_text().strip())
+        status = dict(line.split(":\t") for line in
+                      (child / "status").read_text().splitlines())
+        for name in ("CapEff", "CapPrm", "CapBnd"):
+            assert int(status[name], 16) == 1 << 21     # SYS_ADMIN
+        assert len(list((child / "fd").iterdir())) == 1
+        end()
+        netns.wait_for(lambda child=child: not child.exists())
+        m.start()
+
+
+def test_without_asker(foreign, lab):
+    """Where the child has been killed, a program is refused by its id."""
+    attach_directly(lab, foreign, "r0")
+    m = lab.machine(foreign)
+    pid = m.process.pid
+    os.kill(int(pathlib.Path(
+        f"/proc/{pid}/task/{pid}/children").read_text()), signal.SIGKILL)
+    p = m.try_tool("ifconfig", "p0", "create", "xdp:r0")
+    assert p.returncode != 0
+    assert f"id {attached(foreign, 'r0')[1]})" in p.stderr
+    assert "may not be asked" in p.stderr
+
+
 def strange_program(lab):
     """An XDP program, called stranger, that lets all pass; its fd."""
     # r0 = XDP_PASS; exit
@@ -151,14 +193,15 @@ def foreign(lab):
 
 @pytest.mark.parametrize("attach", [attach_directly, attach_by_link])
 def test_foreign_program(foreign, lab, attach):
-    """Another program is refused, named by its id, and stays."""
+    """Another program is refused by name and id, and stays."""
     attach(lab, foreign, "r0")
     before = attached(foreign, "r0")
     m = lab.machine(foreign)
     for option in ("", ",mode=generic"):
         p = m.try_tool("ifconfig", "p0", "create", f"xdp:r0{option}")
         assert p.returncode != 0
-        assert f"id {before[1]})" in p.stderr, p.stderr
+        assert f"another XDP program, stranger (id {before[1]})" in \
+            p.stderr, p.stderr
         assert "xdp:r0,force" in p.stderr and "packet:r0" in p.stderr
         assert attached(foreign, "r0") == before
     # The way that the message names does work beside it.

@@ -248,6 +248,25 @@ linux_port_setup(struct linux_port *lp, struct ifnet *ifp,
 	return (if_setlladdr(ifp, li->li_mac));
 }
 
+bool
+linux_port_used(int index, const struct if_driver *drv, char *ifname,
+    size_t len)
+{
+	const struct linux_port *lp;
+
+	mtx_lock(&watch_mtx);
+	LIST_FOREACH(lp, &watch_ports, lp_link) {
+		/* The index of a device that has gone may be another's. */
+		if (lp->lp_index == index && !linux_port_gone(lp) &&
+		    lp->lp_ifp->if_driver == drv) {
+			snprintf(ifname, len, "%s", lp->lp_ifp->if_name);
+			break;
+		}
+	}
+	mtx_unlock(&watch_mtx);
+	return (lp != NULL);
+}
+
 int
 linux_port_watch(struct linux_port *lp)
 {

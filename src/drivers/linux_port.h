@@ -64,6 +64,12 @@ int	linux_port_open(struct linux_port *lp, const char *drv,
 /* Put the device's MAC, MTU and link into the interface (not attached yet). */
 int	linux_port_setup(struct linux_port *lp, struct ifnet *ifp,
 	    const struct linux_if *li);
+/*
+ * Is the device in use by an interface of this process and driver?  Fills
+ * ifname with its name.
+ */
+bool	linux_port_used(int index, const struct if_driver *drv, char *ifname,
+	    size_t len);
 /* Begin to follow the device; after if_attach().  ENOMEM, EMFILE, ... */
 int	linux_port_watch(struct linux_port *lp);
 /*

@@ -95,8 +95,9 @@ void	xdp_output(struct ifnet *ifp, struct mbuf **m, unsigned int n);
 /* xdp_prog.c */
 
 /*
- * See that the device is free for our program: waits a moment for a stale one
- * of ours, refuses another's unless force.
+ * See that the device is free for our program: refuses an interface of this
+ * process, waits a moment for a stale program of ours, refuses another's
+ * unless force.
  */
 int	xdp_prog_claim(struct xdp_softc *sc, bool force, char *err,
 	    size_t errlen);

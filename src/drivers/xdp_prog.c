@@ -12,9 +12,8 @@
  * Nothing is pinned, so no bpffs is needed, and there is no dispatcher.  The
  * kernel does so a moment after a process died, so a program of ours that is
  * found on a device is waited for; one that stays belongs to a living process.
- * What a program is called may be asked with CAP_SYS_ADMIN only, which the
- * daemon gives up: one without a name may be ours, and is waited for as well,
- * but never removed without force.
+ * What a program is called is asked of xdp_asker.h; without the permission it
+ * may be ours, and is waited for as well, but never removed without force.
  *
  * Configuration threads only; may sleep.
  */
@@ -30,6 +29,7 @@
 #include <unistd.h>
 
 #include "drivers/drv.h"
+#include "drivers/xdp_asker.h"
 #include "drivers/xdp_private.h"
 #include "sys/log.h"
 
@@ -43,7 +43,7 @@
 struct xdp_found {
 	uint32_t	 xf_id;		/* 0: there is none */
 	uint32_t	 xf_flags;	/* XDP_FLAGS_*_MODE it is in */
-	char		 xf_name[BPF_OBJ_NAME_LEN]; /* "": not to be known */
+	char		 xf_name[XDP_NAME_LEN]; /* "": not to be known */
 };
 
 /* What the kernel said about the last failure; netlink tells, bpf(2) not. */
@@ -81,9 +81,7 @@ static int
 xdp_find(int ifindex, struct xdp_found *xf)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
-	struct bpf_prog_info info = { 0 };
-	uint32_t len = sizeof(info);
-	int error, fd;
+	int error;
 
 	memset(xf, 0, sizeof(*xf));
 	error = -bpf_xdp_query(ifindex, 0, &opts);
@@ -100,12 +98,8 @@ xdp_find(int ifindex, struct xdp_found *xf)
 		xf->xf_flags = XDP_FLAGS_HW_MODE;
 	} else
 		return (0);
-	fd = bpf_prog_get_fd_by_id(xf->xf_id);
-	if (fd < 0)
-		return (0);		/* not allowed to look, or just gone */
-	if (bpf_obj_get_info_by_fd(fd, &info, &len) == 0)
-		snprintf(xf->xf_name, sizeof(xf->xf_name), "%s", info.name);
-	close(fd);
+	/* Not allowed to look, or just gone: the name stays empty. */
+	(void)xdp_asker_name(xf->xf_id, xf->xf_name);
 	return (0);
 }
 
@@ -140,10 +134,14 @@ xdp_prog_claim(struct xdp_softc *sc, bool force, char *err, size_t errlen)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const char *dev = sc->sc_port.lp_name;
 	int error, ifindex = sc->sc_port.lp_index;
+	char ifname[IFNAMLEN];
 	struct xdp_found xf;
 	bool known, ours;
 
 	pthread_once(&once, xdp_print_init);
+	if (linux_port_used(ifindex, &xdp_driver, ifname, sizeof(ifname)))
+		return (drv_error(EBUSY, err, errlen, "xdp:%s: %s is already "
+		    "attached as %s", dev, dev, ifname));
 	for (int i = 0; i < XDP_WAIT_MAX; i++) {
 		error = xdp_find(ifindex, &xf);
 		if (error != 0)
@@ -172,14 +170,19 @@ xdp_prog_claim(struct xdp_softc *sc, bool force, char *err, size_t errlen)
 	}
 	if (force)
 		return (drv_error(EBUSY, err, errlen, "xdp:%s: cannot remove "
-		    "the XDP program with id %u: a process holds it by a "
+		    "the XDP program %s (id %u): a process holds it by a "
 		    "link; stop that process, or use packet:%s", dev,
-		    xf.xf_id, dev));
+		    known ? xf.xf_name : "there", xf.xf_id, dev));
+	if (known)
+		return (drv_error(EBUSY, err, errlen, "xdp:%s: the device is "
+		    "in use by another process of netepoch's (XDP program "
+		    "%s, id %u); stop that, or take the device with "
+		    "xdp:%s,force, or use packet:%s", dev, xf.xf_name,
+		    xf.xf_id, dev, dev));
 	return (drv_error(EBUSY, err, errlen, "xdp:%s: the device is in use "
-	    "by another process (XDP program %s, id %u); stop that, or take "
-	    "the device with xdp:%s,force, or use packet:%s", dev,
-	    known ? xf.xf_name : "whose name may not be asked here", xf.xf_id,
-	    dev, dev));
+	    "by another process (XDP program whose name may not be asked "
+	    "here, id %u); stop that, or take the device with xdp:%s,force, "
+	    "or use packet:%s", dev, xf.xf_id, dev, dev));
 }
 
 /*

@@ -111,7 +111,7 @@ test_program_stays(void **state)
 	for (int i = 0; i < 3; i++) {
 		pid = hold_device("xdp:dv0,mode=native");
 		assert_int_not_equal(prog_on("dv0"), 0);
-		refuse(&xdp_driver, "xdp:dv0", EBUSY, "another process");
+		refuse(&xdp_driver, "xdp:dv0", EBUSY, "process of netepoch's");
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 		ifp = make(be);
@@ -121,6 +121,35 @@ test_program_stays(void **state)
 		test_destroy(ifp);
 		assert_int_equal(prog_on("dv0"), 0);
 	}
+}
+
+/* A device in use here is refused with its interface's name, also by force. */
+static void
+test_attached(void **state)
+{
+	struct backend *be = *state;
+	char err[256];
+	struct ifnet *again, *ifp;
+	int error;
+
+	SKIP_WITHOUT_BPF(be);
+	ifp = make(be);
+	refuse(&xdp_driver, "xdp:dv0", EBUSY,
+	    "xdp:dv0: dv0 is already attached as dev");
+	refuse(&xdp_driver, "xdp:dv0,force", EBUSY, "already attached as dev");
+	assert_int_not_equal(prog_on("dv0"), 0);
+	/* When the device has gone another may have its name. */
+	remove_devices();
+	make_devices(be);
+	for (int i = 0; i < 10000 && !atomic_load(&ifp->if_gone); i++)
+		usleep(1000);
+	again = test_create(vnet, &xdp_driver, "again", "xdp:dv0", &error,
+	    err, sizeof(err));
+	if (again == NULL)
+		fail_msg("%d, %s", error, err);
+	else
+		test_destroy(again);
+	test_destroy(ifp);
 }
 
 /* Another's program is named, and goes only when we are told to. */
@@ -222,7 +251,7 @@ main(int argc, char **argv)
 		T(test_forbidden, &any), T(test_refusals, &native),
 		T(test_program_stays, &native),
 		T(test_program_stays, &generic),
-		T(test_program_foreign, &native),
+		T(test_attached, &native), T(test_program_foreign, &native),
 		T(test_queues, &native), T(test_queues, &generic),
 	};
 

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "ctl/ctl.h"
+#include "drivers/xdp_asker.h"
 #include "mbuf/mbuf.h"
 #include "netepochd/notify.h"
 #include "netepochd/privilege.h"
@@ -353,6 +354,13 @@ main(int argc, char **argv)
 	da.da_lock = ctl_machine_lock(da.da_name, &error, err, sizeof(err));
 	if (da.da_lock == -1)
 		return (daemon_fail(daemon_status(error), "%s", err));
+	/* After the lock: who may not run needs no child. */
+	if (privilege_can_ask()) {
+		error = xdp_asker_start(privilege_asker);
+		if (error != 0)
+			log_msg(LOG_WARNING, "cannot start the child that "
+			    "asks about XDP programs: %s", strerror(error));
+	}
 	error = privilege_reduce();
 	if (error != 0) {
 		status = daemon_fail(EX_OSERR, "cannot give up capabilities: "
