@@ -81,7 +81,10 @@ class Wire:
         self.s = ns.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         self.s.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
         self.s.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-        self.s.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
+        try:
+            self.s.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
+        except PermissionError:         # root of a user namespace
+            self.s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 20)
         self.s.bind((dev, ETH_P_ALL))
         self.s.setblocking(False)
         self.partial = None
