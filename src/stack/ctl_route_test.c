@@ -150,7 +150,7 @@ test_route_pages(void **state)
 {
 	const char *from = NULL;
 	json_t *all, *list, *next, *r;
-	char dst[16];
+	char dst[32];
 	int i, limit;
 
 	for (i = 0; i < 50; i++) {
