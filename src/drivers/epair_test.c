@@ -276,7 +276,7 @@ test_loopback(void **state)
 	struct ifnet *lo;
 	int error;
 
-	lo = test_create(vnet, &loop_driver, "lo0", "loop", &error, err,
+	lo = test_create(vnet, &loop_driver, "lo0", "lo", &error, err,
 	    sizeof(err));
 	assert_int_equal(error, 0);
 	assert_ptr_equal(vnet->v_loif, lo);
@@ -289,7 +289,7 @@ test_loopback(void **state)
 	test_wait(&got, 100 * MBUF_BURST);
 	assert_ptr_equal(got_ifp, lo);
 	assert_int_equal(atomic_load(&wrong), 0);
-	assert_null(test_create(vnet, &loop_driver, "lo0", "loop", &error,
+	assert_null(test_create(vnet, &loop_driver, "lo0", "lo", &error,
 	    err, sizeof(err)));
 	assert_int_equal(error, EEXIST);
 	assert_null(test_create(vnet, &loop_driver, "lo1", "loop,x", &error,

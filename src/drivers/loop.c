@@ -65,7 +65,7 @@ loop_create(struct vnet *vnet, const char *name, struct if_spec *sp,
 	ifp->if_softc = bq;
 	atomic_init(&ifp->if_output, loop_output);
 	ifp->if_driver = &loop_driver;
-	snprintf(ifp->if_spec, sizeof(ifp->if_spec), "loop");
+	snprintf(ifp->if_spec, sizeof(ifp->if_spec), "lo");
 	atomic_init(&ifp->if_flags, IFF_LOOPBACK | IFF_MULTICAST);
 	atomic_init(&ifp->if_linkstate, IF_LINK_UP);
 	atomic_init(&ifp->if_mtu, LOOP_MTU);
@@ -112,7 +112,7 @@ loop_destroy(struct ifnet *ifp)
 }
 
 const struct if_driver loop_driver = {
-	.drv_name = "loop",
+	.drv_name = "lo",
 	.drv_descr = "loopback interface",
 	.drv_create = loop_create,
 	.drv_destroy = loop_destroy,

@@ -81,7 +81,7 @@ machine_loopback(struct machine *ma, char *err, size_t errlen)
 	struct if_spec sp;
 	int error;
 
-	error = if_spec_parse("loop", &sp, err, errlen);
+	error = if_spec_parse("lo", &sp, err, errlen);
 	if (error != 0)
 		return (error);
 	VNET_CONFIG_LOCK(ma->ma_vnet);

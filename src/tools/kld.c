@@ -64,6 +64,7 @@ struct kldstat {
 static void
 kldstat_row(struct tool_ctx *tc, const struct kldstat *ks, const json_t *mod)
 {
+	intmax_t bytes = (intmax_t)js_int(mod, "size");
 	char name[KLD_NAME], size[24];
 	struct out *o = tc->tc_o;
 	bool kernel;
@@ -71,16 +72,19 @@ kldstat_row(struct tool_ctx *tc, const struct kldstat *ks, const json_t *mod)
 	kld_name(js_str(mod, "name"), name);
 	kernel = strcmp(name, "kernel") == 0;
 	if (ks->ks_human)
-		out_human(size, sizeof(size), (uint64_t)js_int(mod, "size"));
+		out_human(size, sizeof(size), (uint64_t)bytes);
 	else
-		(void)snprintf(size, sizeof(size), "%jx",
-		    (uintmax_t)js_int(mod, "size"));
+		(void)snprintf(size, sizeof(size), "%jx", (uintmax_t)bytes);
 	out_instance(o);
 	out_int(o, "id", js_int(mod, "id"), "%2jd ",
 	    (intmax_t)js_int(mod, "id"));
 	out_int(o, "refs", js_int(mod, "refs"), "%4jd ",
 	    (intmax_t)js_int(mod, "refs"));
-	out_int(o, "size", js_int(mod, "size"), "%-18s %8s ", "-", size);
+	/* What is part of the daemon has no size of its own. */
+	if (bytes != 0)
+		out_int(o, "size", bytes, "%-18s %8s ", "-", size);
+	else
+		out_text(o, "%-18s %8s ", "-", "-");
 	out_str(o, "name", name, "%s%s\n", name, kernel ? "" : ".ko");
 	if (ks->ks_verbose)
 		out_text(o, "\tContains modules:\n\t\t Id Name\n"

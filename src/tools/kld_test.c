@@ -46,6 +46,15 @@ test_kldstat(void **state)
 	fake_check("kldstat -q -m ng_ether", 1, "", "", NULL);
 	fake_check("kldstat -m ng_ether", 1, "", "kldstat: can't find module "
 	    "ng_ether: No such file or directory\n", NULL);
+	fake_reply("kld.list", "{\"modules\":[{\"id\":1,\"refs\":1,"
+	    "\"size\":0,\"name\":\"if_tap\"}]}");
+	fake_check("kldstat -h", 0,
+	    "Id Refs Address                Size     Name\n"
+	    " 1    1 -                         - if_tap.ko\n", "", NULL);
+	fake_check("kldstat --libxo json", 0,
+	    "{\"kldstat\":{\"file\":[{\"id\":1,\"refs\":1,"
+	    "\"name\":\"if_tap\"}]}}\n", "", NULL);
+	fake_reply("kld.list", MODULES);
 	fake_check("kldstat -i 9", 1, "",
 	    "kldstat: can't find file with id 9\n", NULL);
 	fake_check("kldstat --libxo json -i 2", 0,
