@@ -78,6 +78,7 @@ struct packet_softc {
 	struct intr_event *sc_ie;	/* (c) */
 	struct intr_handler *sc_ih;	/* (c) */
 	unsigned int	 sc_slot;	/* (t) the slot to read next */
+	bool		 sc_found;	/* (t) frames since the last sleep */
 	struct vhdr_split sc_split;	/* (t) sc_large, being split */
 	struct log_limit sc_limit;	/* for frames that cannot be split */
 	struct packet_large {
@@ -304,6 +305,7 @@ packet_intr(void *arg)
 		k = packet_waiting(sc);
 		if (k == 0)
 			return (INTR_DONE);
+		sc->sc_found = true;
 		if (m_get_burst(m, k) != k) {
 			packet_discard(sc, k);
 			return (INTR_MORE);
@@ -318,12 +320,32 @@ packet_intr(void *arg)
 	return (INTR_MORE);
 }
 
-/* The fd is level triggered: nothing to switch on, only to look. */
+/* A device that goes down leaves an error, which wakes until it is read. */
+static void
+packet_clear_error(int fd)
+{
+	socklen_t len = sizeof(int);
+	int error;
+
+	(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
+}
+
+/*
+ * The fd is level triggered: nothing to switch on, only to look.  If there was
+ * nothing since the last sleep an error may have ended it.  That the device
+ * went down is no time to read it: the kernel tells of that first.
+ */
 static bool
 packet_arm(void *arg)
 {
+	struct packet_softc *sc = arg;
 
-	return (packet_ready(packet_slot(arg, 0)));
+	if (packet_ready(packet_slot(sc, 0)))
+		return (true);
+	if (!sc->sc_found)
+		packet_clear_error(sc->sc_fd);
+	sc->sc_found = false;
+	return (false);
 }
 
 /*
@@ -461,16 +483,14 @@ packet_stats(struct linux_port *lp)
 		if_count_drop(lp->lp_ifp, IFD_RXRING, st.tp_drops);
 }
 
-/* A device that goes down leaves an error, which wakes until it is read. */
+/* The first send after a device went down fails with the error it left. */
 static void
 packet_changed(struct linux_port *lp)
 {
 	struct packet_softc *sc = (struct packet_softc *)lp;
-	socklen_t len = sizeof(int);
-	int error;
 
-	(void)getsockopt(sc->sc_fd, SOL_SOCKET, SO_ERROR, &error, &len);
-	(void)getsockopt(sc->sc_txfd, SOL_SOCKET, SO_ERROR, &error, &len);
+	packet_clear_error(sc->sc_fd);
+	packet_clear_error(sc->sc_txfd);
 }
 
 static int
