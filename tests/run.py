@@ -42,8 +42,10 @@ BUILDS = {
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    # A child of fork may start threads: libepoch says that it can be used.
-    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:die_after_fork=0",
+    # A child of fork may start threads, libepoch says; and a process ends
+    # when it is done, not a second later.
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:"
+                    "die_after_fork=0:atexit_sleep_ms=0",
 }
 
 
