@@ -23,8 +23,8 @@ TTL = 64        # of the generator's frames
 LOOK = 200      # frames checked of each router
 CONFIG = """\
 sysctl net.inet.ip.forwarding=1
-ifconfig in0 create {driver}:r0
-ifconfig out0 create {driver}:r1
+ifconfig in0 create {driver}:r0{options}
+ifconfig out0 create {driver}:r1{options}
 ifconfig in0 inet 10.1.0.254/24 up
 ifconfig out0 inet 10.2.0.254/24 up
 route add -net {nets} {next_ip}
@@ -84,11 +84,11 @@ class Bench:
              *devices, '--', '--eth', '--secs', 60, '--map',
              f'{labmod.NETS},1,{labmod.NEXT_MAC}'])
 
-    def netepochd(self, driver):
+    def netepochd(self, driver, options=''):
         """Our daemon, with a file of the commands an operator would type."""
-        path = self.host.build / f'veth-{driver}.conf'
+        path = self.host.build / f'veth-{driver}{options}.conf'
         path.write_text(CONFIG.format(
-            driver=driver, nets=labmod.NETS, next_ip=labmod.NEXT_IP,
+            driver=driver, options=options, nets=labmod.NETS, next_ip=labmod.NEXT_IP,
             next_mac=labmod.NEXT_MAC), encoding='ascii')
         return self.ready([self.host.program('src/netepochd/netepochd'),
                            '-v', '-M', self.lab.router, '-c', self.router_cpu,
@@ -181,6 +181,8 @@ def setups(quick):
     fast = ('batch=256', 'txbudget=256')
     found = [
         Setup('netepochd xdp', lambda b: b.netepochd('xdp')),
+        Setup('netepochd xdp, busy poll', lambda b: b.netepochd(
+            'xdp', ',busypoll=256'), defer=True),
         Setup('bare AF_XDP', lambda b: b.probe('xsk_probe', *fast)),
         Setup('bare AF_XDP, busy poll', lambda b: b.probe(
             'xsk_probe', 'busy=256', *fast), defer=True),
@@ -195,7 +197,7 @@ def setups(quick):
         Setup('Linux, one CPU', Bench.linux, gro=True, one_cpu=True),
     ]
     if not quick:
-        found[4:4] = [Setup('DPDK net_af_xdp, busy poll', xdp(64),
+        found[5:5] = [Setup('DPDK net_af_xdp, busy poll', xdp(64),
                             defer=True)]
         found[-2:-2] = [Setup('bare AF_PACKET recvmmsg', lambda b: b.probe(
             'packet_probe', 'mmsg'), gro=True)]

@@ -22,6 +22,7 @@ static struct backend backends[] = {
 	{ "packet:dv0", &packet_driver, false, false },
 	{ "xdp:dv0,mode=native", &xdp_driver, true, false },
 	{ "xdp:dv0,mode=generic", &xdp_driver, true, false },
+	{ "xdp:dv0,busypoll=64", &xdp_driver, true, false },
 	{ "tap:dv0", &tap_driver, false, true },
 };
 

@@ -45,6 +45,7 @@ struct xdp_options_given {
 	bool		 xo_cksum;
 	bool		 xo_force;
 	long		 xo_queues;	/* 0: all */
+	long		 xo_busypoll;	/* frames; 0: leave it to the kernel */
 	int		 xo_cpu;
 };
 
@@ -96,6 +97,9 @@ xdp_options(struct if_spec *sp, struct vnet *vnet,
 	xo->xo_force = if_spec_option(sp, "force") != NULL;
 	error = drv_option_int(sp, "queues", 1, XDP_QUEUES_MAX, 0,
 	    &xo->xo_queues, err, errlen);
+	if (error == 0)
+		error = drv_option_int(sp, "busypoll", 0, XDP_BUSYPOLL_MAX, 0,
+		    &xo->xo_busypoll, err, errlen);
 	if (error == 0)
 		error = drv_option_cpu(sp, vnet, &xo->xo_cpu, err, errlen);
 	if (error == 0)
@@ -204,6 +208,7 @@ xdp_open(struct xdp_softc *sc, const struct xdp_options_given *xo, char *err,
 		log_msg(LOG_WARNING, "xdp:%s: %u of %u queues are used; what "
 		    "the device receives on the others goes to Linux", dev,
 		    sc->sc_nqueues, has);
+	sc->sc_busypoll = (uint32_t)xo->xo_busypoll;
 	/* Rings of all queues may hold this part of all frames. */
 	for (sc->sc_ring = XDP_RING_MAX; sc->sc_ring > XDP_RING_MIN &&
 	    sc->sc_ring * sc->sc_nqueues > mbuf_nframes() / 8; )

@@ -32,6 +32,7 @@
 /* What a dead process or socket held goes only after a moment: tries for it. */
 #define	XDP_WAIT_US	5000u
 #define	XDP_WAIT_MAX	600
+#define	XDP_BUSYPOLL_MAX 1024	/* frames that one busy poll may take */
 
 enum xdp_mode { XDP_MODE_ANY, XDP_MODE_NATIVE, XDP_MODE_GENERIC };
 enum xdp_copy { XDP_COPY_ANY, XDP_COPY_COPY, XDP_COPY_ZERO };
@@ -45,6 +46,7 @@ struct xdp_queue {
 	int		 xq_fd;		/* (c) the socket's */
 	bool		 xq_cksum;	/* (c) look for partial checksums */
 	bool		 xq_starved;	/* (t) the fill ring wants mbufs */
+	bool		 xq_busypoll;	/* (c) receive in the kernel ourselves */
 	struct xsk_ring_cons xq_rx;	/* (t) */
 	struct xsk_ring_prod xq_fill;	/* (t) */
 	uint64_t	*xq_rxown;	/* (t) bit per frame: in fill or rx */
@@ -68,6 +70,7 @@ struct xdp_softc {
 	uint32_t	 sc_nlive;	/* (c) queues with a socket; while
 					   being made and destroyed */
 	uint32_t	 sc_ring;	/* (c) descriptors in each ring */
+	uint32_t	 sc_busypoll;	/* (c) frames a busy poll, 0: none */
 	int		 sc_link;	/* (c) the program's bpf link */
 	struct xdp_bpf	*sc_bpf;	/* (c) program and map */
 	bool		 sc_native;	/* (c) as read back */

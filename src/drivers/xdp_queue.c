@@ -25,7 +25,15 @@
  * On the queue's own ithread a burst is left for the next one, until there is
  * enough for a kick, or the queue's handler, which runs in every pass, sees
  * that nothing was added since the pass before.  Every other thread kicks
- * itself.  What is still in the ring when the ithread goes to sleep (the
+ * itself.
+ *
+ * Busy polling (busypoll=N).  A pass that finds the rx ring empty asks the
+ * kernel to receive on this thread, up to N frames, instead of waiting for the
+ * device's interrupt to do it elsewhere.  It never blocks.  Before sleep
+ * nothing changes: the device's interrupt, or the timer that the operator set
+ * in its place, makes the socket readable.
+ *
+ * What is still in the ring when the ithread goes to sleep (the
  * socket buffer was full, the device down) is retried by a timer, as is a fill
  * ring that found no mbufs.
  */
@@ -49,6 +57,11 @@
 #ifndef XDP_MAX_TX_SKB_BUDGET
 #define	XDP_MAX_TX_SKB_BUDGET	9	/* Linux 6.18 */
 #endif
+#ifndef SO_PREFER_BUSY_POLL
+#define	SO_PREFER_BUSY_POLL	69	/* Linux 5.11 */
+#define	SO_BUSY_POLL_BUDGET	70
+#endif
+#define	XDP_BUSYPOLL_US	20		/* a wish of ours has no effect else */
 #define	XDP_KICK_MAX	256u		/* frames left for one kick */
 #define	XDP_REAP_MAX	128u		/* completions taken at a time */
 #define	XDP_RETRY_NS	1000000u
@@ -344,6 +357,10 @@ xdp_intr(void *arg)
 		atomic_store_explicit(&xq->xq_owner, &xdp_mark,
 		    memory_order_relaxed);
 	n = xdp_take(xq, m);
+	if (n == 0 && xq->xq_busypoll) {
+		(void)recvfrom(xq->xq_fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
+		n = xdp_take(xq, m);
+	}
 	xdp_refill(xq);
 	xdp_fill_kick(xq);
 	if (n != 0) {
@@ -454,6 +471,23 @@ xdp_socket_open(struct xdp_softc *sc, uint32_t id, enum xdp_copy copy)
 	return (error);
 }
 
+/* Have recvfrom() receive in the kernel, budget frames at a time. */
+static int
+xdp_busypoll_on(struct xdp_queue *xq, uint32_t budget)
+{
+	const int one = 1, us = XDP_BUSYPOLL_US, frames = (int)budget;
+
+	if (setsockopt(xq->xq_fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, &one,
+	    sizeof(one)) != 0 ||
+	    setsockopt(xq->xq_fd, SOL_SOCKET, SO_BUSY_POLL, &us,
+	    sizeof(us)) != 0 ||
+	    setsockopt(xq->xq_fd, SOL_SOCKET, SO_BUSY_POLL_BUDGET, &frames,
+	    sizeof(frames)) != 0)
+		return (errno);
+	xq->xq_busypoll = true;
+	return (0);
+}
+
 int
 xdp_queue_open(struct xdp_softc *sc, uint32_t id, enum xdp_copy copy)
 {
@@ -480,10 +514,20 @@ xdp_queue_open(struct xdp_softc *sc, uint32_t id, enum xdp_copy copy)
 	/* An older kernel has no such option, and sends 32 at a kick. */
 	(void)setsockopt(xq->xq_fd, SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &budget,
 	    sizeof(budget));
+	error = sc->sc_busypoll == 0 ? 0 :
+	    xdp_busypoll_on(xq, sc->sc_busypoll);
+	if (error != 0)
+		goto close_socket;
 	mtx_init(&xq->xq_mtx, "xdp queue");
 	for (uint32_t i = 0; i < sc->sc_ring; i += 4 * MBUF_BURST)
 		xdp_refill(xq);
 	return (0);
+close_socket:
+	xsk_socket__delete(xq->xq_xsk);
+	if (id == 0) {
+		(void)xsk_umem__delete(sc->sc_umem);
+		sc->sc_umem = NULL;
+	}
 free_sets:
 	free(xq->xq_txown);
 	free(xq->xq_rxown);

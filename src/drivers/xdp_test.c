@@ -55,6 +55,7 @@ test_refusals(void **state)
 	refuse(&xdp_driver, "xdp:dv0,mode=fast", EINVAL, "native or generic");
 	refuse(&xdp_driver, "xdp:dv0,copy,zerocopy", EINVAL, "exclude");
 	refuse(&xdp_driver, "xdp:dv0,queues=9", EINVAL, "at most 1");
+	refuse(&xdp_driver, "xdp:dv0,busypoll=1025", EINVAL, "busypoll");
 	refuse(&xdp_driver, "xdp:dv0,zerocopy", EOPNOTSUPP, "packet:dv0");
 	run("ip link set dv0 mtu 9000");
 	refuse(&xdp_driver, "xdp:dv0", EMSGSIZE, "1770 at most");
