@@ -25,7 +25,7 @@ run:
 # Everything that CI checks; the last line counts.
 test:
 	@scripts/packages build run test
-	@$(PYTHON) tests/run.py --build $(BUILD) $(TEST)
+	@$(PYTHON) tests/run.py --build $(BUILD)/test $(TEST)
 
 # Figures beside those of the rivals; bench/README.md says how to read them.
 bench bench-mem bench-veth bench-callgrind bench-fib bench-epoch bench-intr:

@@ -22,7 +22,7 @@ import time
 
 BUILD = pathlib.Path(os.environ.get(
     "NETEPOCH_BUILD",
-    pathlib.Path(__file__).resolve().parent.parent / "build/debug"))
+    pathlib.Path(__file__).resolve().parent.parent / "build/test/debug"))
 CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWUSER = 0x20000, 0x40000000, 0x10000000
 
 

@@ -195,7 +195,7 @@ def main():
     stages["fuzz"] = stage_fuzz
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--build", default=str(TOP / "build"))
+    parser.add_argument("--build", default=str(TOP / "build/test"))
     parser.add_argument("--only", default=",".join(stages))
     parser.add_argument("--fuzz", type=int, default=60)
     args = parser.parse_args()
