@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "drivers/drv.h"
+#include "ifnet/if_clone.h"
 #include "sys/log.h"
 #include "sys/thread.h"
 #include "wire/ether.h"
@@ -230,12 +231,25 @@ linux_port_open(struct linux_port *lp, const char *drv, const char *device,
 }
 
 int
-linux_port_setup(struct linux_port *lp, struct ifnet *ifp,
-    const struct linux_if *li)
+linux_port_ifnet(struct linux_port *lp, struct vnet *vnet,
+    const struct if_driver *drv, const char *name, const struct linux_if *li)
 {
+	struct ifnet *ifp;
+	int error;
 
+	error = if_alloc(vnet, IFT_ETHER, name, &ifp);
+	if (error != 0)
+		return (error);
+	error = if_setlladdr(ifp, li->li_mac);
+	if (error != 0) {
+		if_free(ifp);
+		return (error);
+	}
 	lp->lp_ifp = ifp;
 	ifp->if_softc = lp;
+	ifp->if_driver = drv;
+	snprintf(ifp->if_spec, sizeof(ifp->if_spec), "%s:%s", drv->drv_name,
+	    lp->lp_name);
 	ifp->if_init = linux_port_init;
 	ifp->if_setmtu = linux_port_setmtu;
 	ifp->if_setlladdr = linux_port_setlladdr;
@@ -245,7 +259,7 @@ linux_port_setup(struct linux_port *lp, struct ifnet *ifp,
 	atomic_init(&ifp->if_mtu, li->li_mtu);
 	lp->lp_link_seen = lp->lp_link_told = port_link(li);
 	atomic_init(&ifp->if_linkstate, (int)lp->lp_link_told);
-	return (if_setlladdr(ifp, li->li_mac));
+	return (0);
 }
 
 bool

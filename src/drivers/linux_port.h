@@ -61,8 +61,13 @@ struct linux_port {
  */
 int	linux_port_open(struct linux_port *lp, const char *drv,
 	    const char *device, struct linux_if *li, char *err, size_t errlen);
-/* Put the device's MAC, MTU and link into the interface (not attached yet). */
-int	linux_port_setup(struct linux_port *lp, struct ifnet *ifp,
+/*
+ * An interface of drv on the device, not attached yet, with the device's MAC,
+ * MTU and link as li has them.  Fills lp_ifp; on failure there is none.  What
+ * if_alloc() and if_setlladdr() give.
+ */
+int	linux_port_ifnet(struct linux_port *lp, struct vnet *vnet,
+	    const struct if_driver *drv, const char *name,
 	    const struct linux_if *li);
 /*
  * Is the device in use by an interface of this process and driver?  Fills

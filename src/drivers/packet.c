@@ -625,20 +625,13 @@ packet_ifnet(struct packet_softc *sc, struct vnet *vnet, const char *name,
 	struct ifnet *ifp;
 	int error;
 
-	error = if_alloc(vnet, IFT_ETHER, name, &ifp);
+	error = linux_port_ifnet(&sc->sc_port, vnet, &packet_driver, name, li);
 	if (error != 0)
 		return (error);
-	error = linux_port_setup(&sc->sc_port, ifp, li);
-	if (error != 0) {
-		if_free(ifp);
-		return (error);
-	}
+	ifp = sc->sc_port.lp_ifp;
 	sc->sc_port.lp_stats = packet_stats;
 	sc->sc_port.lp_changed = packet_changed;
 	atomic_init(&ifp->if_output, packet_output);
-	ifp->if_driver = &packet_driver;
-	snprintf(ifp->if_spec, sizeof(ifp->if_spec), "packet:%s",
-	    sc->sc_port.lp_name);
 	snprintf(ifp->if_media, sizeof(ifp->if_media), "packet ring");
 	ifp->if_mtu_max = li->li_mtu_max != 0 &&
 	    li->li_mtu_max < PACKET_MTU_MAX ? li->li_mtu_max : PACKET_MTU_MAX;

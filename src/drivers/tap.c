@@ -227,15 +227,11 @@ tap_ifnet(struct tap_softc *sc, struct vnet *vnet, const char *name,
 	struct ifnet *ifp;
 	int error;
 
-	error = if_alloc(vnet, IFT_ETHER, name, &ifp);
+	drv_random_mac(mine.li_mac);
+	error = linux_port_ifnet(&sc->sc_port, vnet, &tap_driver, name, &mine);
 	if (error != 0)
 		return (error);
-	drv_random_mac(mine.li_mac);
-	error = linux_port_setup(&sc->sc_port, ifp, &mine);
-	if (error != 0) {
-		if_free(ifp);
-		return (error);
-	}
+	ifp = sc->sc_port.lp_ifp;
 	sc->sc_port.lp_stats = tap_stats;
 	sc->sc_port.lp_changed = tap_changed;
 	sc->sc_port.lp_exists = tap_exists;
@@ -243,9 +239,6 @@ tap_ifnet(struct tap_softc *sc, struct vnet *vnet, const char *name,
 	ifp->if_init = NULL;
 	ifp->if_setlladdr = NULL;
 	ifp->if_setpromisc = NULL;
-	ifp->if_driver = &tap_driver;
-	snprintf(ifp->if_spec, sizeof(ifp->if_spec), "tap:%s",
-	    sc->sc_port.lp_name);
 	snprintf(ifp->if_media, sizeof(ifp->if_media), "tap device");
 	ifp->if_mtu_max = TAP_MTU_MAX;
 	ifp->if_capabilities = IFCAP_RXCSUM | IFCAP_TXCSUM | IFCAP_VLAN_MTU |

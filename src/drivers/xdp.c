@@ -243,19 +243,12 @@ xdp_ifnet(struct xdp_softc *sc, struct vnet *vnet, const char *name,
 	struct ifnet *ifp;
 	int error;
 
-	error = if_alloc(vnet, IFT_ETHER, name, &ifp);
+	error = linux_port_ifnet(&sc->sc_port, vnet, &xdp_driver, name, li);
 	if (error != 0)
 		return (error);
-	error = linux_port_setup(&sc->sc_port, ifp, li);
-	if (error != 0) {
-		if_free(ifp);
-		return (error);
-	}
+	ifp = sc->sc_port.lp_ifp;
 	sc->sc_port.lp_stats = xdp_stats;
 	atomic_init(&ifp->if_output, xdp_output);
-	ifp->if_driver = &xdp_driver;
-	snprintf(ifp->if_spec, sizeof(ifp->if_spec), "xdp:%s",
-	    sc->sc_port.lp_name);
 	snprintf(ifp->if_media, sizeof(ifp->if_media),
 	    "xdp %s %s, %u queue%s", sc->sc_native ? "native" : "generic",
 	    sc->sc_zerocopy ? "zero-copy" : "copy", sc->sc_nqueues,

@@ -46,7 +46,7 @@ struct xdp_queue {
 	int		 xq_fd;		/* (c) the socket's */
 	bool		 xq_cksum;	/* (c) look for partial checksums */
 	bool		 xq_starved;	/* (t) the fill ring wants mbufs */
-	bool		 xq_busypoll;	/* (c) receive in the kernel ourselves */
+	bool		 xq_busypoll;	/* (c) receive by system call */
 	struct xsk_ring_cons xq_rx;	/* (t) */
 	struct xsk_ring_prod xq_fill;	/* (t) */
 	uint64_t	*xq_rxown;	/* (t) bit per frame: in fill or rx */
