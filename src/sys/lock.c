@@ -58,6 +58,17 @@ mtx_lock(struct mtx *mtx)
 	    memory_order_relaxed);
 }
 
+bool
+mtx_trylock(struct mtx *mtx)
+{
+
+	if (pthread_mutex_trylock(&mtx->mtx_lock) != 0)
+		return (false);
+	atomic_store_explicit(&mtx->mtx_owner, pthread_self(),
+	    memory_order_relaxed);
+	return (true);
+}
+
 void
 mtx_unlock(struct mtx *mtx)
 {

@@ -54,6 +54,8 @@ extern void	(*sleep_check_hook)(const char *what, const char *file,
 void	mtx_init(struct mtx *mtx, const char *name);
 void	mtx_destroy(struct mtx *mtx);
 void	mtx_lock(struct mtx *mtx);
+/* False: somebody has it, perhaps the caller. */
+bool	mtx_trylock(struct mtx *mtx);
 void	mtx_unlock(struct mtx *mtx);
 bool	mtx_owned(struct mtx *mtx);
 
