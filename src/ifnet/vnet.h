@@ -31,6 +31,7 @@ struct if_linktype;
 struct ifnet;
 struct intr_domain;
 struct ip_vnet;
+struct netgraph;
 struct rib;
 struct sysctl_tree;
 struct taskqueue;
@@ -70,6 +71,7 @@ struct vnet {
 	CK_STAILQ_HEAD(, ifnet) v_ifnets; /* (e/c) by time of attachment */
 	struct vnet_index *v_index;	/* (c) by if_index */
 	struct rib	*v_rib;		/* (c) route's table */
+	struct netgraph	*v_netgraph;	/* (c) */
 	struct intr_domain *v_intr;	/* (c) */
 	struct taskqueue *v_tq;		/* (c) */
 	struct callout_wheel *v_callouts; /* (c) */
