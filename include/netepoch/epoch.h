@@ -15,7 +15,8 @@
  * should touch their members.
  *
  * Compile with -DINVARIANTS and link libepoch_debug (pkg-config epoch_debug)
- * to have every rule checked at run time.
+ * to have every rule checked at run time.  With -DEPOCH_EXTERN the inline
+ * functions are declared only, and come from the library.
  */
 #ifndef NETEPOCH_EPOCH_H
 #define	NETEPOCH_EPOCH_H
@@ -70,6 +71,8 @@ struct epoch_record {
 	const void	*r_owner;	/* (a) NULL: free for a new thread */
 	int32_t		 r_tid;		/* (a) for reports */
 	uint64_t	 r_stalled;	/* (a) r_value already reported */
+	uint64_t	 r_seen;	/* r_value at the last look; who looks, */
+	uint64_t	 r_since;	/* one at a time, saw it first then, ns */
 } __attribute__((__aligned__(EPOCH_LINE)));
 
 struct epoch_context;
@@ -121,7 +124,7 @@ typedef struct epoch_tracker *epoch_tracker_t;
 
 /* Counters of one epoch since its allocation; all times in nanoseconds. */
 struct epoch_stats {
-	uint64_t	 es_advances;	/* values used: waits and batches */
+	uint64_t	 es_advances;	/* values used: waits, batches, looks */
 	uint64_t	 es_nblocked;	/* a wait met a thread in a section */
 	uint64_t	 es_switches;	/* a waiter gave up its CPU */
 	uint64_t	 es_membarriers; /* membarrier(2) calls */
@@ -133,7 +136,7 @@ struct epoch_stats {
 	uint64_t	 es_throttled;	/* calls that waited for the backlog */
 	uint64_t	 es_oldest;	/* age of the oldest queued, at most */
 	uint64_t	 es_oldest_max;	/* the same, highest when run */
-	uint64_t	 es_longest_section; /* that a writer waited for */
+	uint64_t	 es_longest_section; /* debug: of all; else: seen */
 	uint64_t	 es_longest_grace; /* that met a section */
 	uint64_t	 es_stalls;	/* stall reports */
 	uint64_t	 es_abandoned;	/* sections open when a thread ended */
@@ -173,6 +176,8 @@ size_t	 epoch_poll(epoch_t);
 int	 in_epoch_verbose(epoch_t, int);
 void	 epoch_stats_get(epoch_t, struct epoch_stats *);
 void	 epoch_set_stall(epoch_t, unsigned int, epoch_stall_t, void *);
+unsigned int epoch_stall_check(epoch_t);
+void	 epoch_where_report(epoch_t);
 epoch_report_t epoch_set_panic_handler(epoch_report_t);
 epoch_report_t epoch_set_report_handler(epoch_report_t);
 int	 epoch_trace_list(char *, size_t);
@@ -291,14 +296,6 @@ epoch_section_depth(const struct epoch_section *s)
 	return (value == 0 || value == EPOCH_NOBODY ? 0 : s->s_nested + 1);
 }
 
-/* 1 if this thread is in a section of e, else 0; also for a NULL epoch. */
-static inline int
-in_epoch(epoch_t e)
-{
-	return (e != NULL &&
-	    epoch_section_depth(epoch_section_self(e->e_key)) != 0);
-}
-
 /*
  * Defer.  The ring is this thread's alone, so plain stores do; the release
  * publishes the slot, and what was unlinked before, to whoever reclaims.  The
@@ -325,6 +322,26 @@ epoch_call_raw(epoch_t e, epoch_callback_t cb, epoch_context_t ctx)
 		epoch_call_stop(e);
 }
 
+#ifdef EPOCH_EXTERN
+
+/* As symbols of the library, for what cannot use inline functions. */
+int	 in_epoch(epoch_t);
+void	 epoch_call(epoch_t, epoch_callback_t, epoch_context_t);
+void	 epoch_enter(epoch_t);
+void	 epoch_exit(epoch_t);
+void	 epoch_enter_preempt(epoch_t, epoch_tracker_t);
+void	 epoch_exit_preempt(epoch_t, epoch_tracker_t);
+
+#else
+
+/* 1 if this thread is in a section of e, else 0; also for a NULL epoch. */
+static inline int
+in_epoch(epoch_t e)
+{
+	return (e != NULL &&
+	    epoch_section_depth(epoch_section_self(e->e_key)) != 0);
+}
+
 #ifdef INVARIANTS
 
 #define	epoch_call(e, cb, ctx)						\
@@ -335,16 +352,6 @@ epoch_call_raw(epoch_t e, epoch_callback_t cb, epoch_context_t ctx)
 	epoch_enter_preempt_debug((e), (et), __FILE__, __LINE__)
 #define	epoch_exit_preempt(e, et)					\
 	epoch_exit_preempt_debug((e), (et), __FILE__, __LINE__)
-#define	EPOCH_ASSERT(e)		((void)(in_epoch(e) != 0 ||		\
-	(epoch_panic("not in the epoch", __FILE__, __LINE__), 0)))
-#define	EPOCH_ASSERT_NOT(e)	((void)(in_epoch(e) == 0 ||		\
-	(epoch_panic("in the epoch", __FILE__, __LINE__), 0)))
-/* Before a sleep or a sleepable lock, which what names. */
-#define	EPOCH_MAY_SLEEP(what)						\
-	epoch_sleepable_assert((what), __FILE__, __LINE__)
-/* The object that holds ctx must not have seen its callback. */
-#define	EPOCH_ASSERT_LIVE(ctx)						\
-	epoch_live_assert((ctx), __FILE__, __LINE__)
 
 #else
 
@@ -387,11 +394,25 @@ epoch_exit_preempt(epoch_t e, epoch_tracker_t et)
 	epoch_exit_raw(e);
 }
 
+#endif /* INVARIANTS */
+#endif /* EPOCH_EXTERN */
+
+#ifdef INVARIANTS
+#define	EPOCH_ASSERT(e)		((void)(in_epoch(e) != 0 ||		\
+	(epoch_panic("not in the epoch", __FILE__, __LINE__), 0)))
+#define	EPOCH_ASSERT_NOT(e)	((void)(in_epoch(e) == 0 ||		\
+	(epoch_panic("in the epoch", __FILE__, __LINE__), 0)))
+/* Before a sleep or a sleepable lock, which what names. */
+#define	EPOCH_MAY_SLEEP(what)						\
+	epoch_sleepable_assert((what), __FILE__, __LINE__)
+/* The object that holds ctx must not have seen its callback. */
+#define	EPOCH_ASSERT_LIVE(ctx)						\
+	epoch_live_assert((ctx), __FILE__, __LINE__)
+#else
 #define	EPOCH_ASSERT(e)		((void)0)
 #define	EPOCH_ASSERT_NOT(e)	((void)0)
 #define	EPOCH_MAY_SLEEP(what)	((void)0)
 #define	EPOCH_ASSERT_LIVE(ctx)	((void)0)
-
 #endif /* INVARIANTS */
 
 /* The epoch of the network stack; et is the tracker itself, not a pointer. */

@@ -99,7 +99,7 @@ epoch_slot_init(struct epoch_slot *es, const char *name, unsigned int flags)
 	(void)strncpy(es->es_name, name, sizeof(es->es_name) - 1);
 	es->es_name[sizeof(es->es_name) - 1] = '\0';
 	es->es_base = es->es_epoch.e_value;
-	es->es_stall_ns = 0;
+	__atomic_store_n(&es->es_stall_ns, 0, __ATOMIC_RELAXED);
 	es->es_stall_cb = NULL;
 	es->es_stall_arg = NULL;
 	(void)memset(&es->es_stats, 0, sizeof(es->es_stats));
@@ -178,12 +178,14 @@ epoch_free(epoch_t e)
 			return;
 		}
 	}
-	/* The reclaimer looks at slots in use under es_mtx. */
+	/* The reclaimer looks at slots in use under es_mtx, or barred so. */
+	epoch_stall_bar(es);
 	(void)pthread_mutex_lock(&es->es_mtx);
 	epoch_lock_enter(&set);
 	__atomic_store_n(&es->es_inuse, 0, __ATOMIC_RELEASE);
 	epoch_lock_exit(&set);
 	(void)pthread_mutex_unlock(&es->es_mtx);
+	epoch_stall_unbar(es);
 }
 
 const char *
@@ -243,7 +245,7 @@ epoch_backoff(struct epoch_slot *es, struct epoch_backoff *eb,
 		(void)sched_yield();
 		return;
 	}
-	epoch_stall_check(es, r, age);
+	epoch_stall_note(es, r, age);
 	if (eb->eb_sleeps < EPOCH_SLEEP_MAX)
 		eb->eb_sleeps++;
 	ts.tv_nsec = (long)eb->eb_sleeps * EPOCH_SLEEP_NS;

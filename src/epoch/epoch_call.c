@@ -268,6 +268,8 @@ epoch_step_fence(struct epoch_slot *es)
 static size_t
 epoch_step(struct epoch_slot *es)
 {
+	uint64_t age;
+
 	if (es->es_goal == 0 && !epoch_mark(es))
 		return (0);
 	if ((epoch_slot_flags(es) & EPOCH_ASYMMETRIC) != 0 && !es->es_fenced) {
@@ -277,8 +279,9 @@ epoch_step(struct epoch_slot *es)
 			return (0);
 	}
 	if (!epoch_goal_passed(&es->es_scan, es->es_goal)) {
-		epoch_stall_check(es, es->es_scan,
-		    epoch_now() - es->es_marked);
+		age = epoch_now() - es->es_marked;
+		epoch_count_max(&es->es_stats.es_longest_grace, age);
+		epoch_stall_note(es, es->es_scan, age);
 		return (0);
 	}
 	return (epoch_run(es));

@@ -7,18 +7,24 @@
  *
  * Each open preemptible section is on its thread's list of trackers; plain
  * sections are known by their depth and the place of the outermost entry.
+ * Every outermost section is timed, most by a clock that is cheap and coarse.
  * Everything here belongs to the calling thread, except td_place, which a
  * stall report reads under epoch_lock, and the table of places already
  * reported.
  */
+#ifdef EPOCH_HAVE_SDT
+#define	EPOCH_PROBES		/* those of enter, exit and call are ours */
+#endif
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "epoch_private.h"
 
 #define	EPOCH_SEEN	1024U			/* places remembered */
+#define	EPOCH_EXACT	64U	/* one section in so many is timed exactly */
 #define	EPOCH_EXITED	((const void *)0xdeadbeefUL)
 
 /* Pairs of places already reported: hashes. */
@@ -45,7 +51,30 @@ epoch_debug_first(const char *file, int line, unsigned int kind)
 	return (true);
 }
 
-/* Note where the outermost section was entered. */
+/* How far epoch_coarse() may be behind. */
+static uint64_t epoch_coarse_ns;		/* (c) */
+
+/* The time of the system's last tick: a sixth of the cost of the time. */
+static inline uint64_t
+epoch_coarse(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return ((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec);
+}
+
+void
+epoch_debug_clock_init(void)
+{
+	struct timespec ts;
+
+	(void)clock_getres(CLOCK_MONOTONIC_COARSE, &ts);
+	epoch_coarse_ns = (uint64_t)ts.tv_sec * 1000000000 +
+	    (uint64_t)ts.tv_nsec;
+}
+
+/* Note where and when the outermost section was entered. */
 static void
 epoch_debug_note(struct epoch_td *td, unsigned int i, const char *file,
     int line)
@@ -54,6 +83,39 @@ epoch_debug_note(struct epoch_td *td, unsigned int i, const char *file,
 
 	__atomic_store_n(&p->p_file, file, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->p_line, line, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->p_coarse, epoch_coarse(), __ATOMIC_RELEASE);
+	if (td->td_notes++ % EPOCH_EXACT == 0)
+		p->p_exact = epoch_now();
+}
+
+/*
+ * A section of e is about to end: if it is the outermost, how long it was, at
+ * least.  One in EPOCH_EXACT is timed exactly, the others to a tick.
+ */
+static void
+epoch_debug_time(struct epoch_td *td, epoch_t e, const char *file, int line)
+{
+	struct epoch_slot *es = epoch_slot(e);
+	unsigned int i = (uint32_t)e->e_key / sizeof(struct epoch_section);
+	struct epoch_place *p = &td->td_place[i];
+	uint64_t took;
+
+	if (epoch_section_depth(&td->td_pub.td_section[i]) != 1)
+		return;
+	if (p->p_exact != 0)
+		took = epoch_now() - p->p_exact;
+	else
+		took = epoch_coarse() - p->p_coarse;
+	if (p->p_exact == 0)
+		took -= took < epoch_coarse_ns ? took : epoch_coarse_ns;
+	p->p_exact = 0;
+	__atomic_store_n(&p->p_coarse, 0, __ATOMIC_RELAXED);
+	epoch_count_max(&es->es_stats.es_longest_section, took);
+	if (__builtin_expect(p->p_report, 0)) {
+		p->p_report = 0;
+		epoch_reportf("exiting \"%s\" at %s:%d, entered at %s:%d",
+		    es->es_name, file, line, p->p_file, p->p_line);
+	}
 }
 
 static bool
@@ -88,23 +150,37 @@ epoch_debug_enter(epoch_t e, const char *file, int line)
 	return (td);
 }
 
+/* Is e for the plain functions, without trackers? */
+static bool
+epoch_debug_plain(epoch_t e, const char *file, int line)
+{
+	if (!epoch_debug_valid(e, file, line))
+		return (false);
+	if ((epoch_slot_flags(epoch_slot(e)) & EPOCH_PREEMPT) == 0)
+		return (true);
+	epoch_panicf("\"%s\" is preemptible: a tracker is missing at %s:%d",
+	    epoch_name(e), file, line);
+	return (false);
+}
+
 void
 epoch_enter_debug(epoch_t e, const char *file, int line)
 {
-	if (epoch_debug_valid(e, file, line))
+	if (epoch_debug_plain(e, file, line))
 		(void)epoch_debug_enter(e, file, line);
 }
 
 void
 epoch_exit_debug(epoch_t e, const char *file, int line)
 {
-	if (!epoch_debug_valid(e, file, line))
+	if (!epoch_debug_plain(e, file, line))
 		return;
 	if (in_epoch(e) == 0) {
 		epoch_panicf("exit from \"%s\" without entry at %s:%d",
 		    epoch_name(e), file, line);
 		return;
 	}
+	epoch_debug_time(epoch_td_self(), e, file, line);
 	epoch_exit_raw(e);
 }
 
@@ -231,6 +307,7 @@ epoch_exit_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
 		return;
 	}
 	et->et_td = EPOCH_EXITED;
+	epoch_debug_time(td, e, file, line);
 	epoch_exit_raw(e);
 }
 
@@ -305,17 +382,27 @@ epoch_debug_ran(epoch_context_t ctx)
 	ctx->ec_link = EPOCH_RAN;
 }
 
-/* Where the section of record r was entered; for a stall report. */
+/*
+ * Where the section of record r was entered, and how long ago; for a stall
+ * report.  A section that is not noted yet, or no more, has no place.
+ */
 void
 epoch_debug_place(const struct epoch_record *r, unsigned int i,
     struct epoch_stall *st)
 {
 	const struct epoch_td *td;
+	uint64_t age, coarse = 0;
 	sigset_t set;
 
 	epoch_lock_enter(&set);
 	td = __atomic_load_n(&r->r_owner, __ATOMIC_ACQUIRE);
-	if (td != NULL) {
+	if (td != NULL)
+		coarse = __atomic_load_n(&td->td_place[i].p_coarse,
+		    __ATOMIC_ACQUIRE);
+	if (coarse != 0) {
+		age = epoch_now() - coarse;
+		if (age > epoch_coarse_ns && age - epoch_coarse_ns > st->st_age)
+			st->st_age = age - epoch_coarse_ns;
 		st->st_file = __atomic_load_n(&td->td_place[i].p_file,
 		    __ATOMIC_RELAXED);
 		st->st_line = __atomic_load_n(&td->td_place[i].p_line,

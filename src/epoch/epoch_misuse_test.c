@@ -138,6 +138,9 @@ test_kind(void **state)
 	assert_int_equal(in_epoch(e), 0);
 	epoch_enter_preempt(net_epoch_preempt, NULL);
 	expect_panic("without a tracker");
+	epoch_enter(net_epoch_preempt);
+	expect_panic("a tracker is missing");
+	assert_int_equal(in_epoch(net_epoch_preempt), 0);
 	epoch_enter(NULL);
 	expect_panic("no such epoch");
 	epoch_free(e);
@@ -158,10 +161,15 @@ test_exit(void **state)
 	epoch_t e;
 
 	(void)state;
-	e = epoch_alloc("e", EPOCH_PREEMPT);
+	e = epoch_alloc("e", 0);
 	epoch_exit(e);
 	expect_panic("without entry");
+	epoch_free(e);
+	e = epoch_alloc("e", EPOCH_PREEMPT);
 	epoch_enter_preempt(e, &et);
+	epoch_exit(e);
+	expect_panic("a tracker is missing");
+	assert_int_equal(in_epoch(e), 1);
 	epoch_exit_preempt(e, NULL);
 	expect_panic("without a tracker");
 	epoch_exit_preempt(net_epoch_preempt, &et);
@@ -295,6 +303,8 @@ test_context(void **state)
 	epoch_call(e, nothing_cb, &ctx);
 	epoch_call(e, nothing_cb, &ctx);
 	expect_panic("queued twice");
+	epoch_call(e, NULL, &ctx);
+	expect_panic("no callback");
 	EPOCH_ASSERT_LIVE(&ctx);
 	epoch_drain_callbacks(e);
 	EPOCH_ASSERT_LIVE(&ctx);
@@ -367,6 +377,29 @@ test_asserts(void **state)
 	assert_int_equal(in_epoch_verbose(net_epoch_preempt, 1), 0);
 	assert_int_equal(reports, 1);
 	assert_non_null(strstr(report_msg, "is not in \"Net preemptible\""));
+}
+
+/* Where a thread is, and then where it leaves. */
+static void
+test_where(void **state)
+{
+	struct epoch_tracker et;
+	int entered, left;
+
+	(void)state;
+	epoch_where_report(net_epoch_preempt);
+	assert_non_null(strstr(report_msg, "is not in \"Net preemptible\""));
+	entered = __LINE__ + 1;
+	NET_EPOCH_ENTER(et);
+	epoch_where_report(net_epoch_preempt);
+	expect_place(report_msg, entered);
+	left = __LINE__ + 1;
+	NET_EPOCH_EXIT(et);
+	expect_place(report_msg, left);
+	assert_int_equal(reports, 3);
+	NET_EPOCH_ENTER(et);
+	NET_EPOCH_EXIT(et);		/* once only */
+	assert_int_equal(reports, 3);
 }
 
 /* A tracker that outlives its frame is the classic of D23483's kind. */
@@ -482,6 +515,7 @@ main(void)
 		MISUSE(test_drain_in_callback),
 		MISUSE(test_sleep),
 		MISUSE(test_asserts),
+		MISUSE(test_where),
 		MISUSE(test_tracker_off_stack),
 		MISUSE(test_free_inside),
 		MISUSE(test_k02),

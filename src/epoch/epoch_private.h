@@ -82,23 +82,30 @@ struct epoch_slot {
 	uint64_t	 es_stall_ns;	/* (a) 0: no reports */
 	epoch_stall_t	 es_stall_cb;	/* (l) */
 	void		*es_stall_arg;	/* (l) */
+	uint64_t	 es_look_due;	/* (reclaim thread) next look, ns */
+	uint32_t	 es_looking;	/* (a) somebody looks for stalls */
 	struct epoch_stats es_stats;	/* (a) relaxed */
 };
 
 /* A thread, over what the inline functions see of it. */
 struct epoch_td {
 	struct epoch_thread td_pub;
+	struct epoch_td	*td_link;	/* (c) in the list of all */
 	struct epoch_td	*td_next;	/* (l) free list */
 	pid_t		 td_tid;	/* (c) while owned */
 	unsigned int	 td_index;	/* (c) */
 	struct epoch_slot *td_running;	/* (t) callbacks of this one run */
 	/* Debug builds only. */
+	uint64_t	 td_notes;	/* (t) sections entered */
 	struct epoch_tracker *td_trackers; /* (t) open, newest first */
 	uintptr_t	 td_stack_lo;	/* (t) 0: not yet known */
 	uintptr_t	 td_stack_hi;	/* (t) */
 	struct epoch_place {
 		const char *p_file;	/* (a) where the outermost entered */
 		int	 p_line;	/* (a) */
+		int	 p_report;	/* (t) say where it ends, too */
+		uint64_t p_coarse;	/* (a) when, to a tick; 0: not noted */
+		uint64_t p_exact;	/* (t) when, or 0 */
 	} td_place[EPOCH_MAX];
 };
 
@@ -200,7 +207,6 @@ EPOCH_HIDDEN void epoch_lock_exit(const sigset_t *);
 EPOCH_HIDDEN void *epoch_mem_alloc(size_t);
 EPOCH_HIDDEN struct epoch_td *epoch_td_get(void);
 EPOCH_HIDDEN bool epoch_td_inside(const struct epoch_td *);
-EPOCH_HIDDEN void epoch_fork_init(void);
 
 /* epoch_call.c */
 EPOCH_HIDDEN extern struct epoch_ring epoch_noqueue;
@@ -219,8 +225,13 @@ EPOCH_HIDDEN void epoch_panicf(const char *, ...)
     __attribute__((format(printf, 1, 2)));
 EPOCH_HIDDEN void epoch_reportf(const char *, ...)
     __attribute__((format(printf, 1, 2)));
-EPOCH_HIDDEN void epoch_stall_check(struct epoch_slot *,
+
+/* epoch_stall.c */
+EPOCH_HIDDEN void epoch_stall_note(struct epoch_slot *,
     struct epoch_record *, uint64_t);
+EPOCH_HIDDEN uint64_t epoch_stall_looks(void);
+EPOCH_HIDDEN void epoch_stall_bar(struct epoch_slot *);
+EPOCH_HIDDEN void epoch_stall_unbar(struct epoch_slot *);
 
 /* Marks in ec_link: its high bits are none of an address. */
 #define	EPOCH_QUEUED	0x9e5c000000000000ULL	/* over the next one's address */
@@ -234,7 +245,13 @@ EPOCH_HIDDEN void epoch_debug_ran(epoch_context_t);
 EPOCH_HIDDEN bool epoch_debug_wait(const char *, struct epoch_slot *);
 EPOCH_HIDDEN void epoch_debug_place(const struct epoch_record *, unsigned int,
     struct epoch_stall *);
+EPOCH_HIDDEN void epoch_debug_clock_init(void);
 #else
+static inline void
+epoch_debug_clock_init(void)
+{
+}
+
 static inline void
 epoch_debug_exit_thread(struct epoch_td *td)
 {

@@ -2,11 +2,13 @@
  * SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The netepoch authors
  *
- * The reclaim thread: one per process, started by the first epoch_call() on
- * an epoch that is not EPOCH_POLLED.  It blocks all signals.
+ * The reclaim thread: one per process, started by the first epoch_call() or
+ * epoch_set_stall() on an epoch that is not EPOCH_POLLED.  It blocks all
+ * signals.
  *
- * It sleeps for a tick while callbacks wait for readers, and without limit
- * when there are none.  A producer looks at its queue's q_wake after it has
+ * It sleeps for a tick while callbacks wait for readers, until the next look
+ * for stalls when there are none, and without limit when nobody asked for
+ * those.  A producer looks at its queue's q_wake after it has
  * stored its place, without a fence; so before the long sleep we set all of
  * these, run the producers' half of the fence by membarrier(2), and look
  * again.  A producer clears its flag before it kicks, and the kick makes us
@@ -63,25 +65,29 @@ epoch_reclaim_pass(size_t *ran)
 	return (busy);
 }
 
-/* Nothing queued: sleep until the next epoch_call(). */
+/* Nothing queued: sleep until the next epoch_call(), or for ns if not 0. */
 static void
-epoch_reclaim_idle(uint32_t seen)
+epoch_reclaim_idle(uint32_t seen, uint64_t ns)
 {
-	const struct timespec blind = { 0, RECLAIM_BLIND_NS };
+	struct timespec ts;
 	size_t ran = 0;
 
 	epoch_reclaim_wakes();
 	if (epoch_heavy_barrier_works())
 		epoch_heavy_barrier(NULL);
+	else if (ns == 0 || ns > RECLAIM_BLIND_NS)
+		ns = RECLAIM_BLIND_NS;
+	ts.tv_sec = (time_t)(ns / 1000000000);
+	ts.tv_nsec = (long)(ns % 1000000000);
 	if (!epoch_reclaim_pass(&ran) && ran == 0)
-		epoch_reclaim_sleep(seen,
-		    epoch_heavy_barrier_works() ? NULL : &blind);
+		epoch_reclaim_sleep(seen, ns != 0 ? &ts : NULL);
 }
 
 static void *
 epoch_reclaim_main(void *arg)
 {
 	const struct timespec tick = { 0, EPOCH_TICK_NS };
+	uint64_t next;
 	uint32_t seen;
 	size_t ran;
 	bool busy;
@@ -92,12 +98,13 @@ epoch_reclaim_main(void *arg)
 		seen = __atomic_load_n(&epoch_reclaim_kicks, __ATOMIC_ACQUIRE);
 		ran = 0;
 		busy = epoch_reclaim_pass(&ran);
+		next = epoch_stall_looks();
 		if (ran != 0)
 			continue;
 		if (busy)
 			epoch_reclaim_sleep(seen, &tick);
 		else
-			epoch_reclaim_idle(seen);
+			epoch_reclaim_idle(seen, next);
 	}
 	return (NULL);
 }

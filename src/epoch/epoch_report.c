@@ -2,12 +2,10 @@
  * SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The netepoch authors
  *
- * What the library says: broken rules (panic), remarks (report), readers that
- * stay in a section too long (stall), and counters.  Where it goes can be
- * chosen by the program.  A panic handler that returns lets the library go on
+ * What the library says: broken rules (panic), remarks (report), counters,
+ * and where a thread is.  Where it goes can be chosen by the program.  A panic handler that returns lets the library go on
  * without the operation that broke the rule.
  */
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,96 +82,6 @@ epoch_panic(const char *what, const char *file, int line)
 	epoch_panicf("%s at %s:%d", what, file, line);
 }
 
-/*
- * Report sections of e that make somebody wait for longer than ms (0: never,
- * the default), each once.  A NULL handler prints.  The handler runs on the
- * waiting thread and may do anything but wait for e or drain it.
- */
-void
-epoch_set_stall(epoch_t e, unsigned int ms, epoch_stall_t cb, void *arg)
-{
-	struct epoch_slot *es = epoch_slot(e);
-	sigset_t set;
-
-	epoch_lock_enter(&set);
-	es->es_stall_cb = cb;
-	es->es_stall_arg = arg;
-	__atomic_store_n(&es->es_stall_ns, (uint64_t)ms * 1000000,
-	    __ATOMIC_RELAXED);
-	epoch_lock_exit(&set);
-}
-
-static void
-epoch_thread_name(int tid, char *buf, size_t size)
-{
-	char path[64];
-	ssize_t n = -1;
-	int fd;
-
-	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/comm", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, buf, size - 1);
-		(void)close(fd);
-	}
-	if (n <= 0)
-		n = snprintf(buf, size, "?");
-	buf[n] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-}
-
-static void
-epoch_stall_print(const struct epoch_stall *st)
-{
-	if (st->st_file == NULL) {
-		epoch_reportf("thread %d (%s) has been in \"%s\" for %llu ms",
-		    st->st_tid, st->st_thread, st->st_name,
-		    (unsigned long long)(st->st_age / 1000000));
-		return;
-	}
-	epoch_reportf("thread %d (%s) has been in \"%s\" for %llu ms, "
-	    "entered at %s:%d", st->st_tid, st->st_thread, st->st_name,
-	    (unsigned long long)(st->st_age / 1000000), st->st_file,
-	    st->st_line);
-}
-
-/* Record r has held a goal up for age ns: report it, once a section. */
-void
-epoch_stall_check(struct epoch_slot *es, struct epoch_record *r, uint64_t age)
-{
-	struct epoch_stall st;
-	epoch_stall_t cb;
-	uint64_t limit, value;
-	char name[32];
-	sigset_t set;
-	void *arg;
-
-	epoch_count_max(&es->es_stats.es_longest_section, age);
-	limit = __atomic_load_n(&es->es_stall_ns, __ATOMIC_RELAXED);
-	value = __atomic_load_n(&r->r_value, __ATOMIC_RELAXED);
-	if (limit == 0 || age < limit || value == 0 ||
-	    __atomic_exchange_n(&r->r_stalled, value, __ATOMIC_RELAXED) ==
-	    value)
-		return;
-	epoch_count(&es->es_stats.es_stalls, 1);
-	(void)memset(&st, 0, sizeof(st));
-	st.st_epoch = &es->es_epoch;
-	st.st_name = es->es_name;
-	st.st_tid = __atomic_load_n(&r->r_tid, __ATOMIC_RELAXED);
-	st.st_age = age;
-	epoch_thread_name(st.st_tid, name, sizeof(name));
-	st.st_thread = name;
-	epoch_debug_place(r, epoch_index(es), &st);
-	epoch_lock_enter(&set);
-	cb = es->es_stall_cb;
-	arg = es->es_stall_arg;
-	epoch_lock_exit(&set);
-	if (cb != NULL)
-		cb(&st, arg);
-	else
-		epoch_stall_print(&st);
-}
-
 /* Copy the counters of e as they are now; no lock, so not all of one moment. */
 void
 epoch_stats_get(epoch_t e, struct epoch_stats *out)
@@ -239,4 +147,32 @@ in_epoch_verbose(epoch_t e, int dump)
 		    (int)gettid(), e == NULL ? "NULL" : epoch_name(e),
 		    epoch_trace_list(buf, sizeof(buf)), buf);
 	return (0);
+}
+
+/*
+ * Report where this thread entered e, or that it did not; in debug builds the
+ * end of that section is reported, too.
+ */
+void
+epoch_where_report(epoch_t e)
+{
+	struct epoch_td *td = epoch_td_self();
+	unsigned int i = epoch_index(epoch_slot(e));
+	struct epoch_place *p = &td->td_place[i];
+	unsigned int depth;
+
+	depth = (unsigned int)epoch_section_depth(&td->td_pub.td_section[i]);
+	if (depth == 0) {
+		epoch_reportf("thread %d is not in \"%s\"", (int)gettid(),
+		    epoch_name(e));
+		return;
+	}
+	if (p->p_file == NULL) {
+		epoch_reportf("thread %d is in \"%s\", depth %u",
+		    (int)gettid(), epoch_name(e), depth);
+		return;
+	}
+	epoch_reportf("thread %d is in \"%s\", depth %u, entered at %s:%d",
+	    (int)gettid(), epoch_name(e), depth, p->p_file, p->p_line);
+	p->p_report = 1;
 }

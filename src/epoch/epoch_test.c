@@ -105,6 +105,7 @@ reader_stop(struct reader *r)
 static void
 test_alloc(void **state)
 {
+	struct epoch_tracker et;
 	epoch_t e[EPOCH_MAX];
 	unsigned int i, n;
 
@@ -126,9 +127,15 @@ test_alloc(void **state)
 	assert_string_equal(epoch_name(e[3]), "one of many");
 	assert_int_equal(epoch_flags(e[3]), EPOCH_PREEMPT);
 	for (i = 0; i < n; i++) {
-		epoch_enter(e[i]);
+		if (i % 2 != 0)
+			epoch_enter_preempt(e[i], &et);
+		else
+			epoch_enter(e[i]);
 		assert_int_equal(in_epoch(e[i]), 1);
-		epoch_exit(e[i]);
+		if (i % 2 != 0)
+			epoch_exit_preempt(e[i], &et);
+		else
+			epoch_exit(e[i]);
 		epoch_free(e[i]);
 	}
 	e[0] = epoch_alloc("a name of more than thirty-one bytes", 0);

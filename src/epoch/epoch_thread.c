@@ -34,6 +34,7 @@ __thread struct epoch_thread *epoch_self = &epoch_nobody.td_pub;
 pthread_mutex_t epoch_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct epoch_td *epoch_td_free;	/* (l) */
+static struct epoch_td *epoch_td_all;	/* (l) in use or free */
 static char *epoch_mem;			/* (l) rest of the newest chunk */
 static size_t epoch_mem_left;		/* (l) */
 static pthread_key_t epoch_key;		/* (c) */
@@ -91,6 +92,16 @@ epoch_mem_alloc(size_t size)
 	return (p);
 }
 
+/* A block that is nobody's; epoch_lock held. */
+static void
+epoch_td_clear(struct epoch_td *td)
+{
+	struct epoch_td *link = td->td_link;
+
+	*td = epoch_nobody;
+	td->td_link = link;
+}
+
 /* This thread's block, made or reused; epoch_lock held. */
 static struct epoch_td *
 epoch_td_attach(void)
@@ -100,11 +111,14 @@ epoch_td_attach(void)
 	if (td != &epoch_nobody)
 		return (td);
 	td = epoch_td_free;
-	if (td != NULL)
+	if (td != NULL) {
 		epoch_td_free = td->td_next;
-	else
+	} else {
 		td = epoch_mem_alloc(sizeof(*td));
-	*td = epoch_nobody;
+		td->td_link = epoch_td_all;
+		epoch_td_all = td;
+	}
+	epoch_td_clear(td);
 	td->td_tid = gettid();
 	(void)pthread_setspecific(epoch_key, td);
 	epoch_self = &td->td_pub;
@@ -218,7 +232,7 @@ epoch_td_exit(void *arg)
 			((struct epoch_ring *)(void *)s->s_queue)->rq_owner =
 			    NULL;
 	}
-	*td = epoch_nobody;
+	epoch_td_clear(td);
 	epoch_self = &epoch_nobody.td_pub;
 	td->td_next = epoch_td_free;
 	epoch_td_free = td;
@@ -278,6 +292,22 @@ epoch_fork_prepare(void)
 	}
 }
 
+/* Every block but that of this thread is free again. */
+static void
+epoch_fork_blocks(const struct epoch_td *self)
+{
+	struct epoch_td *td;
+
+	epoch_td_free = NULL;
+	for (td = epoch_td_all; td != NULL; td = td->td_link) {
+		if (td == self)
+			continue;
+		epoch_td_clear(td);
+		td->td_next = epoch_td_free;
+		epoch_td_free = td;
+	}
+}
+
 /* The other threads are gone, and their sections with them. */
 static void
 epoch_fork_child(void)
@@ -287,7 +317,9 @@ epoch_fork_child(void)
 	struct epoch_ring *q;
 	unsigned int i;
 
+	epoch_fork_blocks(td);
 	for (i = 0; i < EPOCH_MAX; i++) {
+		epoch_slots[i].es_looking = 0;
 		for (r = epoch_slots[i].es_records; r != NULL; r = r->r_next) {
 			if (r->r_owner == td) {
 				r->r_tid = gettid();
@@ -317,6 +349,7 @@ epoch_init(void)
 		(void)pthread_mutex_init(&epoch_slots[i].es_mtx, NULL);
 	}
 	epoch_heavy_barrier_register();
+	epoch_debug_clock_init();
 	(void)pthread_key_create(&epoch_key, epoch_td_exit);
 	(void)pthread_atfork(epoch_fork_prepare, epoch_fork_unlock,
 	    epoch_fork_child);

@@ -3,13 +3,15 @@
  * Copyright (c) 2026 The netepoch authors
  *
  * Other libraries under the same torture, so that the harness is trusted:
- * Concurrency Kit's epochs and, where it is installed, liburcu.
+ * Concurrency Kit's epochs and liburcu, where they are installed.
  */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 
+#ifdef TORTURE_CK
 #include <ck_epoch.h>
+#endif
 
 #ifdef TORTURE_URCU
 #define	_LGPL_SOURCE
@@ -18,6 +20,7 @@
 
 #include "epoch_torture.h"
 
+#ifdef TORTURE_CK
 /* Records are never unlinked: a thread recycles the one of another. */
 struct kit_own {
 	ck_epoch_record_t k_record;
@@ -114,6 +117,7 @@ kit_poll(int d)
 	(void)d;
 	(void)ck_epoch_poll(kit_record);
 }
+#endif
 
 #ifdef TORTURE_URCU
 static void
@@ -163,9 +167,11 @@ urcu_poll(int d)
 #endif
 
 const struct torture_smr torture_peers[] = {
+#ifdef TORTURE_CK
 	{ "ck_epoch", false, false, kit_init, kit_fini, kit_thread_init,
 	    kit_thread_fini, kit_enter, kit_exit, kit_wait, kit_defer,
 	    kit_poll },
+#endif
 #ifdef TORTURE_URCU
 	{ "urcu memb", false, true, urcu_none, urcu_memb_barrier,
 	    urcu_memb_register_thread, urcu_memb_unregister_thread,

@@ -1,0 +1,356 @@
+/*
+ * SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The netepoch authors
+ *
+ * Threads and processes: signals, threads that come and go, destructors that
+ * run late, forks.
+ */
+#include <sys/wait.h>
+
+#include "epoch_test_util.h"
+
+#ifdef TEST_TSAN
+/* The forked child of test_fork starts a thread, which TSan refuses else. */
+const char *__tsan_default_options(void);
+
+const char *
+__tsan_default_options(void)
+{
+	return ("die_after_fork=0");
+}
+#endif
+
+/* Signals that enter and leave, at any instruction of enter and exit. */
+static struct epoch *sig_epoch;
+static volatile sig_atomic_t sig_hits, sig_bad;
+
+static void
+sig_handler(int sig)
+{
+	int inside = in_epoch(sig_epoch);
+
+	(void)sig;
+	epoch_enter(sig_epoch);
+	epoch_enter(sig_epoch);
+	epoch_exit(sig_epoch);
+	if (in_epoch(sig_epoch) == 0)
+		sig_bad = 1;
+	epoch_exit(sig_epoch);
+	if (in_epoch(sig_epoch) != inside)
+		sig_bad = 1;
+	sig_hits++;
+}
+
+static void *
+sig_reader(void *arg)
+{
+	int *stop = arg;
+
+	while (LOAD(stop) == 0) {
+		epoch_enter(sig_epoch);
+		if (in_epoch(sig_epoch) != 1)
+			sig_bad = 1;
+		epoch_exit(sig_epoch);
+		if (in_epoch(sig_epoch) != 0)
+			sig_bad = 1;
+	}
+	return (NULL);
+}
+
+static void
+signals(unsigned int flags)
+{
+	struct sigaction sa, old;
+	int stop = 0;
+	unsigned int i;
+	pthread_t t;
+
+	sig_hits = sig_bad = 0;
+	sig_epoch = epoch_alloc("signals", flags);
+	(void)memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = sig_handler;
+	assert_int_equal(sigaction(SIGUSR1, &sa, &old), 0);
+	spawn(&t, sig_reader, &stop);
+	for (i = 0; i < 20000 / SLOW; i++) {
+		assert_int_equal(pthread_kill(t, SIGUSR1), 0);
+		if (i % 8 == 0)
+			epoch_wait(sig_epoch);
+	}
+	STORE(&stop, 1);
+	join(t);
+	assert_true(sig_hits > 0);
+	assert_int_equal(sig_bad, 0);
+	assert_int_equal(sigaction(SIGUSR1, &old, NULL), 0);
+	epoch_free(sig_epoch);
+}
+
+static void
+test_signals(void **state)
+{
+	(void)state;
+	signals(0);
+	signals(EPOCH_ASYMMETRIC);
+}
+
+/* Threads that come and go give their records and queues back. */
+struct short_lived {
+	epoch_t		 s_epoch;
+	unsigned int	 s_count;
+};
+
+static void *
+short_lived(void *arg)
+{
+	struct short_lived *s = arg;
+
+	epoch_enter(s->s_epoch);
+	epoch_exit(s->s_epoch);
+	count_call(s->s_epoch, &s->s_count);
+	return (NULL);
+}
+
+static void
+test_threads(void **state)
+{
+	struct short_lived s = { epoch_alloc("threads", 0), 0 };
+	struct epoch_stats st;
+	unsigned int i, j;
+	pthread_t t[4];
+
+	(void)state;
+	for (i = 0; i < 250; i++) {
+		for (j = 0; j < 4; j++)
+			spawn(&t[j], short_lived, &s);
+		for (j = 0; j < 4; j++)
+			join(t[j]);
+	}
+	epoch_drain_callbacks(s.s_epoch);
+	assert_int_equal(s.s_count, 1000);
+	epoch_stats_get(s.s_epoch, &st);
+	assert_true(st.es_records <= 24);	/* shared with former tests */
+	epoch_free(s.s_epoch);
+}
+
+/* A destructor that runs after ours may still use the epoch. */
+static pthread_key_t late_key;
+static struct epoch *late_epoch;
+static int late_runs;
+
+static void
+late_destructor(void *arg)
+{
+	epoch_enter(late_epoch);
+	epoch_exit(late_epoch);
+	late_runs++;
+	if (late_runs == 1)
+		(void)pthread_setspecific(late_key, arg);
+}
+
+static void *
+late_thread(void *arg)
+{
+	(void)pthread_setspecific(late_key, arg);
+	epoch_enter(late_epoch);
+	epoch_exit(late_epoch);
+	return (NULL);
+}
+
+static void
+test_late_destructor(void **state)
+{
+	pthread_t t;
+
+	(void)state;
+	late_epoch = epoch_alloc("late", 0);
+	assert_int_equal(pthread_key_create(&late_key, late_destructor), 0);
+	spawn(&t, late_thread, &late_runs);
+	join(t);
+	assert_int_equal(late_runs, 2);
+	(void)pthread_key_delete(late_key);
+	epoch_wait(late_epoch);		/* no record left inside */
+	epoch_free(late_epoch);
+}
+
+/*
+ * Fork while another thread is in a section and callbacks are queued: the
+ * child can enter, wait, run what was queued, and use a reclaim thread.
+ */
+static void
+fork_child(epoch_t e, unsigned int *count)
+{
+	unsigned int own = 0;
+	int i;
+
+	alarm(20);
+	epoch_enter(e);
+	epoch_exit(e);
+	epoch_wait(e);			/* the other's section is gone */
+	epoch_drain_callbacks(e);
+	if (*count != 5)
+		_exit(1);
+	count_call(e, &own);
+	for (i = 0; i < 5000 && LOAD(&own) == 0; i++)
+		nap(1000);
+	_exit(LOAD(&own) == 1 ? 0 : 2);
+}
+
+static void
+test_fork(void **state)
+{
+	epoch_t e = epoch_alloc("fork", 0);
+	unsigned int count = 0, i;
+	struct reader r;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	reader_start(&r, e);
+	for (i = 0; i < 5; i++)
+		count_call(e, &count);
+	nap(3000);			/* the reclaim thread has marked them */
+	assert_int_equal(LOAD(&count), 0);
+	pid = fork();
+	if (pid == 0)
+		fork_child(e, &count);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(LOAD(&count), 0);	/* ours are still held */
+	reader_stop(&r);
+	epoch_drain_callbacks(e);
+	assert_int_equal(count, 5);
+	epoch_free(e);
+}
+
+/*
+ * The blocks of threads that a child did not inherit are used again: in each
+ * generation of forks as many new threads enter, and the places of all that
+ * have ever been seen stay few.
+ */
+#define	CROWD		8U
+#define	GENERATIONS	5U
+
+static const void *blocks[4 * CROWD];
+static unsigned int nblocks;
+
+struct crowd {
+	pthread_barrier_t c_all;
+	const void	*c_self[CROWD];
+	unsigned int	 c_next;
+};
+
+static void *
+crowd_member(void *arg)
+{
+	struct crowd *c = arg;
+	struct epoch_tracker et;
+	unsigned int n;
+
+	n = __atomic_fetch_add(&c->c_next, 1, __ATOMIC_RELAXED);
+	NET_EPOCH_ENTER(et);
+	c->c_self[n] = epoch_self;
+	NET_EPOCH_EXIT(et);
+	(void)pthread_barrier_wait(&c->c_all);
+	(void)pthread_barrier_wait(&c->c_all);
+	return (NULL);
+}
+
+static void
+block_seen(const void *block)
+{
+	unsigned int i;
+
+	for (i = 0; i < nblocks; i++) {
+		if (blocks[i] == block)
+			return;
+	}
+	if (nblocks < 4 * CROWD)
+		blocks[nblocks++] = block;
+}
+
+/* Fork with a crowd about, and go on in the child; 0: all is well. */
+static int
+generation(unsigned int left)
+{
+	struct crowd c = { .c_next = 0 };
+	pthread_t t[CROWD];
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	(void)pthread_barrier_init(&c.c_all, NULL, CROWD + 1);
+	for (i = 0; i < CROWD; i++) {
+		if (pthread_create(&t[i], NULL, crowd_member, &c) != 0)
+			return (1);
+	}
+	(void)pthread_barrier_wait(&c.c_all);
+	for (i = 0; i < CROWD; i++)
+		block_seen(c.c_self[i]);
+	pid = left != 0 ? fork() : -1;
+	if (pid == 0)
+		_exit(generation(left - 1));
+	(void)pthread_barrier_wait(&c.c_all);
+	for (i = 0; i < CROWD; i++)
+		(void)pthread_join(t[i], NULL);
+	if (pid < 0)
+		return (nblocks <= 2 * CROWD ? 0 : 2);
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return (3);
+	return (WEXITSTATUS(status));
+}
+
+static void
+test_fork_blocks(void **state)
+{
+	(void)state;
+	assert_int_equal(generation(GENERATIONS), 0);
+}
+
+/* A thread that ends inside, at any depth of calls, holds nobody up. */
+static void *
+ends_inside(void *arg)
+{
+	epoch_enter((epoch_t)arg);
+	epoch_enter((epoch_t)arg);
+	pthread_exit(NULL);
+}
+
+static void
+quiet(const char *msg)
+{
+	assert_non_null(strstr(msg, "ends inside"));
+}
+
+static void
+test_ends_inside(void **state)
+{
+	epoch_t e = epoch_alloc("ends inside", 0);
+	epoch_report_t old = epoch_set_panic_handler(quiet);
+	struct epoch_stats st;
+	pthread_t t;
+
+	(void)state;
+	spawn(&t, ends_inside, e);
+	join(t);
+	epoch_wait(e);
+	epoch_stats_get(e, &st);
+	assert_int_equal(st.es_abandoned, 1);
+	(void)epoch_set_panic_handler(old);
+	epoch_free(e);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_late_destructor),
+		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_fork_blocks),
+		cmocka_unit_test(test_ends_inside),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
