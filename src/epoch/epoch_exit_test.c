@@ -6,7 +6,8 @@
  * Its parent sends SIGTERM; it drains once for each level, with readers still
  * entering and another thread draining too, ends its threads and returns from
  * main: nothing is left queued, nothing leaks (run under LeakSanitizer), and
- * it takes less than a second.  Also: draining from an atexit handler.
+ * it takes less than a second.  Also: draining from an atexit handler while two
+ * other threads drain, too.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -102,14 +103,28 @@ drainer(void *arg)
 	return (NULL);
 }
 
+/* One that nobody joins: it drains for as long as the process lives. */
+static void *
+drainer_forever(void *arg)
+{
+	(void)arg;
+	(void)pthread_detach(pthread_self());
+	for (;;)
+		NET_EPOCH_DRAIN_CALLBACKS();
+	return (NULL);
+}
+
 static void
 at_exit(void)
 {
 	unsigned int before = links_run;
+	int i;
 
-	chain_start(1);
-	NET_EPOCH_DRAIN_CALLBACKS();
-	if (links_run != before + 1)
+	for (i = 0; i < 100; i++) {
+		chain_start(1);
+		NET_EPOCH_DRAIN_CALLBACKS();
+	}
+	if (links_run != before + 100)
 		_exit(3);
 }
 
@@ -145,6 +160,10 @@ child(void)
 	epoch_stats_get(net_epoch_preempt, &st);
 	if (st.es_backlog != 0 || links_run != CHAINS * DEEP)
 		return (2);
+	for (i = 0; i < 2; i++) {
+		if (pthread_create(&d, NULL, drainer_forever, NULL) != 0)
+			return (1);
+	}
 	return (0);
 }
 

@@ -188,11 +188,11 @@ handler(int sig)
 	state = kept;		/* the thread's own steps stay replayable */
 }
 
+/* Its steps depend on the seed and on its number alone. */
 static void
-thread_begin(void)
+thread_begin(const void *number)
 {
-	state = (seed + __atomic_add_fetch(&thread_ids, 1, __ATOMIC_RELAXED)) *
-	    0x9e3779b97f4a7c15ULL | 1;
+	state = (seed + (uintptr_t)number) * 0x9e3779b97f4a7c15ULL | 1;
 	smr->s_thread_init();
 	ready = true;
 }
@@ -207,8 +207,7 @@ thread_end(void)
 static void *
 reader(void *arg)
 {
-	(void)arg;
-	thread_begin();
+	thread_begin(arg);
 	while (__atomic_load_n(&stop, __ATOMIC_RELAXED) == 0)
 		step_read();
 	thread_end();
@@ -218,8 +217,7 @@ reader(void *arg)
 static void *
 writer(void *arg)
 {
-	(void)arg;
-	thread_begin();
+	thread_begin(arg);
 	while (__atomic_load_n(&stop, __ATOMIC_RELAXED) == 0)
 		step_write();
 	thread_end();
@@ -231,8 +229,7 @@ short_lived(void *arg)
 {
 	unsigned int n;
 
-	(void)arg;
-	thread_begin();
+	thread_begin(arg);
 	for (n = 1 + (unsigned int)(rnd() % 20); n > 0; n--) {
 		if (rnd() % 4 == 0)
 			step_write();
@@ -243,10 +240,12 @@ short_lived(void *arg)
 	return (NULL);
 }
 
+/* Numbers are given here, in one order. */
 static void
 start(pthread_t *t, void *(*body)(void *))
 {
-	if (pthread_create(t, NULL, body, NULL) != 0)
+	if (pthread_create(t, NULL, body, (void *)(uintptr_t)++thread_ids) !=
+	    0)
 		abort();
 }
 
