@@ -153,20 +153,8 @@ struct ctl_error {
 int	ctl_call(struct ctl_client *cl, const char *cmd, json_t *args,
 	    json_t **result, struct ctl_error *ce);
 
-/* ---- Where machines live ---- */
+/* ---- A machine's directory; sys/rundir.h has more ---- */
 
-#define	CTL_NAME_MAX	32
-/* 1..31 characters of [A-Za-z0-9_-]. */
-bool	ctl_machine_name_ok(const char *name);
-/* $NETEPOCH_RUNDIR, else /run/netepoch for root, else
- * $XDG_RUNTIME_DIR/netepoch, else /tmp/netepoch-UID.  ENAMETOOLONG. */
-int	ctl_rundir(char *buf, size_t len);
-/*
- * Names of the machines that are alive (their lock is held), sorted; one
- * whose lock we may not look at counts as alive.  Fills at most max, returns
- * how many that were.
- */
-int	ctl_machines(char (*names)[CTL_NAME_MAX], int max);
 /*
  * Take the machine's name: makes the directory, locks its "lock" file (an
  * open file description lock, fcntl(2)), writes the pid.  Returns the fd that

@@ -28,12 +28,13 @@
 #include "ctl/ctl.h"
 #include "ctl/ctl_private.h"
 #include "sys/defs.h"
+#include "sys/rundir.h"
 
 #define	CTL_MACHINES_SHOWN	16	/* in an error */
 #define	CTL_NS			1000000000ull
 
 struct ctl_client {
-	char		 cl_machine[CTL_NAME_MAX];
+	char		 cl_machine[RUNDIR_NAMESIZ];
 	int		 cl_fd;		/* -1: within the process, or dead */
 	int		 cl_dead;	/* why no call works any more */
 	long		 cl_id;		/* of the last request */
@@ -53,66 +54,51 @@ uint64_t ctl_call_ns = CTL_CALL_S * CTL_NS;
 static int
 ctl_machines_text(char *buf, size_t len)
 {
-	char names[CTL_MACHINES_SHOWN + 1][CTL_NAME_MAX];
+	char names[CTL_MACHINES_SHOWN + 1][RUNDIR_NAMESIZ];
 	size_t off = 0;
 	int i, n;
 
 	buf[0] = '\0';
-	n = ctl_machines(names, CTL_MACHINES_SHOWN + 1);
+	n = rundir_machines(names, CTL_MACHINES_SHOWN + 1);
 	for (i = 0; i < n && off < len; i++)
 		off += (size_t)snprintf(buf + off, len - off, " %s",
 		    i < CTL_MACHINES_SHOWN ? names[i] : "...");
 	return (n);
 }
 
-/* The only machine there is.  ENOENT, ENOTUNIQ. */
-static int
-ctl_machine_only(char *name, char *err, size_t errlen)
-{
-	char names[2][CTL_NAME_MAX];
-	char text[(CTL_MACHINES_SHOWN + 1) * (CTL_NAME_MAX + 1)];
-
-	switch (ctl_machines(names, 2)) {
-	case 0:
-		ctl_err(err, errlen, "no machine is running; start one with "
-		    "netepochd -M NAME");
-		return (ENOENT);
-	case 1:
-		memcpy(name, names[0], CTL_NAME_MAX);
-		return (0);
-	default:
-		(void)ctl_machines_text(text, sizeof(text));
-		ctl_err(err, errlen, "several machines run:%s; choose with "
-		    "-M", text);
-		return (ENOTUNIQ);
-	}
-}
-
-/* The machine to talk to, from the argument, the environment, or itself. */
+/* The machine to talk to, as rundir_choose() has it; err says why not. */
 static int
 ctl_machine_choose(const char *machine, char *name, char *err, size_t errlen)
 {
-	const char *from = "";
+	char text[(CTL_MACHINES_SHOWN + 1) * (RUNDIR_NAMESIZ + 1)];
+	int error;
 
-	if (machine == NULL) {
-		machine = getenv("NETEPOCH_MACHINE");
-		from = "NETEPOCH_MACHINE: ";
-		if (machine == NULL || machine[0] == '\0')
-			return (ctl_machine_only(name, err, errlen));
-	}
-	if (!ctl_machine_name_ok(machine)) {
+	error = rundir_choose(machine, name);
+	switch (error) {
+	case ENOENT:
+		ctl_err(err, errlen, "no machine is running; start one with "
+		    "netepochd -M NAME");
+		break;
+	case ENOTUNIQ:
+		(void)ctl_machines_text(text, sizeof(text));
+		ctl_err(err, errlen, "several machines run:%s; choose with "
+		    "-M", text);
+		break;
+	case EINVAL:
 		ctl_err(err, errlen, "%smachine name \"%s\": expected 1 to %d "
-		    "of A-Z a-z 0-9 _ -", from, machine, CTL_NAME_MAX - 1);
-		return (EINVAL);
+		    "of A-Z a-z 0-9 _ -",
+		    machine != NULL ? "" : "NETEPOCH_MACHINE: ",
+		    machine != NULL ? machine : getenv("NETEPOCH_MACHINE"),
+		    RUNDIR_NAMESIZ - 1);
+		break;
 	}
-	(void)snprintf(name, CTL_NAME_MAX, "%s", machine);
-	return (0);
+	return (error);
 }
 
 static void
 ctl_not_running(const char *name, char *err, size_t errlen)
 {
-	char text[(CTL_MACHINES_SHOWN + 1) * (CTL_NAME_MAX + 1)];
+	char text[(CTL_MACHINES_SHOWN + 1) * (RUNDIR_NAMESIZ + 1)];
 
 	if (ctl_machines_text(text, sizeof(text)) > 0)
 		ctl_err(err, errlen, "machine %s is not running; running:%s",
@@ -153,7 +139,7 @@ ctl_socket_connect(const char *name, int *error, char *err, size_t errlen)
 	char dir[PATH_MAX];
 	int fd;
 
-	*error = ctl_rundir(dir, sizeof(dir));
+	*error = rundir_get(dir, sizeof(dir));
 	if (*error == 0)
 		*error = ctl_socket_path(name, sun.sun_path,
 		    sizeof(sun.sun_path));

@@ -35,10 +35,7 @@ char	*ctl_reply_line(json_t *reply, size_t *lenp);
 /* The reply to a request that never became one.  NULL: no memory. */
 json_t	*ctl_reply_error(int error, const char *text);
 
-/*
- * EACCES with err, if the run directory is the one in /tmp and somebody else
- * made it; 0 otherwise, also when it is not there.
- */
+/* rundir_check(), with err saying why if that fails. */
 int	ctl_rundir_check(const char *dir, char *err, size_t errlen);
 /* Put text or what fits of it in err; errlen 0 and err NULL are fine. */
 void	ctl_err(char *err, size_t errlen, const char *fmt, ...)

@@ -5,24 +5,18 @@
  */
 
 /*
- * Where machines live: the run directory, a machine's directory in it, and
- * the lock that says that the machine is alive.
+ * A machine's directory as the daemon makes it (sys/rundir.h says what is in
+ * it), and the lock that says that the machine is alive.
  *
- *	RUNDIR/NAME/lock	locked by the daemon; its text is the pid
- *	RUNDIR/NAME/ctl		the control socket
- *
- * The lock is an open file description lock: it goes when its holder dies,
- * and a reader can ask for it without taking it, so that listing machines
- * never gets in the way of one that starts.  A daemon that was killed leaves
- * both files; the next one of its name takes them over.
+ * The lock is an open file description lock: it goes when its holder dies.  A
+ * daemon that was killed leaves its files; the next one of its name takes
+ * them over.
  *
  * No state in memory: any thread.
  */
 
 #include <sys/stat.h>
-#include <sys/un.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -34,6 +28,8 @@
 
 #include "ctl/ctl.h"
 #include "ctl/ctl_private.h"
+#include "sys/defs.h"
+#include "sys/rundir.h"
 
 #define	CTL_LOCK_TRIES	100		/* races with a daemon that ends */
 
@@ -49,143 +45,24 @@ ctl_err(char *err, size_t errlen, const char *fmt, ...)
 	va_end(ap);
 }
 
-bool
-ctl_machine_name_ok(const char *name)
-{
-	size_t len;
-
-	len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "abcdefghijklmnopqrstuvwxyz0123456789_-");
-	return (len > 0 && len < CTL_NAME_MAX && name[len] == '\0');
-}
-
-static const char *
-ctl_env(const char *name)
-{
-	const char *val;
-
-	val = getenv(name);
-	return (val != NULL && val[0] != '\0' ? val : NULL);
-}
-
-int
-ctl_rundir(char *buf, size_t len)
-{
-	const char *env;
-	int n;
-
-	if ((env = ctl_env("NETEPOCH_RUNDIR")) != NULL)
-		n = snprintf(buf, len, "%s", env);
-	else if (geteuid() == 0)
-		n = snprintf(buf, len, "/run/netepoch");
-	else if ((env = ctl_env("XDG_RUNTIME_DIR")) != NULL)
-		n = snprintf(buf, len, "%s/netepoch", env);
-	else
-		n = snprintf(buf, len, "/tmp/netepoch-%u",
-		    (unsigned int)geteuid());
-	return (n < 0 || (size_t)n >= len ? ENAMETOOLONG : 0);
-}
-
-/* The place in /tmp is anybody's to make: it must be ours. */
-int
-ctl_rundir_check(const char *dir, char *err, size_t errlen)
-{
-	struct stat sb;
-
-	if (ctl_env("NETEPOCH_RUNDIR") != NULL || geteuid() == 0 ||
-	    ctl_env("XDG_RUNTIME_DIR") != NULL)
-		return (0);
-	if (lstat(dir, &sb) != 0)
-		return (0);
-	if (S_ISDIR(sb.st_mode) && sb.st_uid == geteuid() &&
-	    (sb.st_mode & (S_IWGRP | S_IWOTH)) == 0)
-		return (0);
-	ctl_err(err, errlen, "%s is not a directory of yours alone; set "
-	    "XDG_RUNTIME_DIR or NETEPOCH_RUNDIR", dir);
-	return (EACCES);
-}
-
-/* RUNDIR/NAME/file, or without file the machine's directory. */
-static int
-ctl_machine_path(const char *name, const char *file, char *buf, size_t len)
-{
-	char dir[PATH_MAX];
-	int error, n;
-
-	if (!ctl_machine_name_ok(name))
-		return (EINVAL);
-	error = ctl_rundir(dir, sizeof(dir));
-	if (error != 0)
-		return (error);
-	if (file != NULL)
-		n = snprintf(buf, len, "%s/%s/%s", dir, name, file);
-	else
-		n = snprintf(buf, len, "%s/%s", dir, name);
-	return (n < 0 || (size_t)n >= len ? ENAMETOOLONG : 0);
-}
-
 int
 ctl_socket_path(const char *name, char *buf, size_t len)
 {
-	struct sockaddr_un sun;
+
+	return (rundir_socket(name, "ctl", buf, len));
+}
+
+/* EACCES with err, unless the run directory is as rundir_check() wants it. */
+int
+ctl_rundir_check(const char *dir, char *err, size_t errlen)
+{
 	int error;
 
-	error = ctl_machine_path(name, "ctl", buf, len);
-	if (error == 0 && strlen(buf) >= sizeof(sun.sun_path))
-		error = ENAMETOOLONG;
+	error = rundir_check(dir);
+	if (error != 0)
+		ctl_err(err, errlen, "%s is not a directory of yours alone; "
+		    "set XDG_RUNTIME_DIR or NETEPOCH_RUNDIR", dir);
 	return (error);
-}
-
-/* Does somebody hold the machine's lock? */
-static bool
-ctl_machine_alive(const char *name)
-{
-	struct flock fl = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
-	char path[PATH_MAX];
-	bool alive;
-	int fd;
-
-	if (ctl_machine_path(name, "lock", path, sizeof(path)) != 0)
-		return (false);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd == -1)
-		return (errno == EACCES);
-	alive = fcntl(fd, F_OFD_GETLK, &fl) == 0 && fl.l_type != F_UNLCK;
-	(void)close(fd);
-	return (alive);
-}
-
-static int
-ctl_name_cmp(const void *a, const void *b)
-{
-
-	return (strcmp(a, b));
-}
-
-int
-ctl_machines(char (*names)[CTL_NAME_MAX], int max)
-{
-	char dir[PATH_MAX];
-	struct dirent *de;
-	DIR *d;
-	int n = 0;
-
-	if (ctl_rundir(dir, sizeof(dir)) != 0)
-		return (0);
-	d = opendir(dir);
-	if (d == NULL)
-		return (0);
-	while (n < max && (de = readdir(d)) != NULL) {
-		if (!ctl_machine_name_ok(de->d_name) ||
-		    !ctl_machine_alive(de->d_name))
-			continue;
-		(void)snprintf(names[n], CTL_NAME_MAX, "%.*s",
-		    CTL_NAME_MAX - 1, de->d_name);
-		n++;
-	}
-	(void)closedir(d);
-	qsort(names, (size_t)n, sizeof(names[0]), ctl_name_cmp);
-	return (n);
 }
 
 /* Make dir unless it is there; the one in /tmp for its owner only. */
@@ -287,9 +164,9 @@ ctl_machine_claim(const char *name, int *fdp, char *err, size_t errlen)
 	char dir[PATH_MAX], path[PATH_MAX], run[PATH_MAX];
 	int error, i;
 
-	if (ctl_rundir(run, sizeof(run)) != 0 ||
-	    ctl_machine_path(name, NULL, dir, sizeof(dir)) != 0 ||
-	    ctl_machine_path(name, "lock", path, sizeof(path)) != 0) {
+	if (rundir_get(run, sizeof(run)) != 0 ||
+	    rundir_path(name, NULL, dir, sizeof(dir)) != 0 ||
+	    rundir_path(name, "lock", path, sizeof(path)) != 0) {
 		ctl_err(err, errlen, "the run directory's name is too long");
 		return (ENAMETOOLONG);
 	}
@@ -319,10 +196,10 @@ ctl_machine_lock(const char *name, int *error, char *err, size_t errlen)
 {
 	int fd = -1;
 
-	if (!ctl_machine_name_ok(name)) {
+	if (!rundir_name_ok(name)) {
 		*error = EINVAL;
 		ctl_err(err, errlen, "machine name \"%s\": expected 1 to %d "
-		    "of A-Z a-z 0-9 _ -", name, CTL_NAME_MAX - 1);
+		    "of A-Z a-z 0-9 _ -", name, RUNDIR_NAMESIZ - 1);
 		return (-1);
 	}
 	*error = ctl_machine_claim(name, &fd, err, errlen);
@@ -336,13 +213,14 @@ ctl_machine_lock(const char *name, int *error, char *err, size_t errlen)
 void
 ctl_machine_unlock(const char *name, int fd)
 {
+	static const char *const files[] = { "ctl", "netgraph", "lock" };
 	char path[PATH_MAX];
+	size_t i;
 
-	if (ctl_machine_path(name, "ctl", path, sizeof(path)) == 0)
-		(void)unlink(path);
-	if (ctl_machine_path(name, "lock", path, sizeof(path)) == 0)
-		(void)unlink(path);
-	if (ctl_machine_path(name, NULL, path, sizeof(path)) == 0)
+	for (i = 0; i < nitems(files); i++)
+		if (rundir_path(name, files[i], path, sizeof(path)) == 0)
+			(void)unlink(path);
+	if (rundir_path(name, NULL, path, sizeof(path)) == 0)
 		(void)rmdir(path);
 	(void)close(fd);		/* the lock goes with it */
 }

@@ -5,8 +5,8 @@
  */
 
 /*
- * Machine names, the run directory, the lock of a machine: two daemons of one
- * name, one that died, one that ends while the next starts.
+ * The lock of a machine: two daemons of one name, one that died, one that
+ * ends while the next starts.
  */
 #include "ctl/ctl_test.h"
 
@@ -16,64 +16,27 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "sys/rundir.h"
 #include "sys/thread.h"
 
 static void
-test_names(void **state)
+test_socket_path(void **state)
 {
-	static const char *const good[] = { "M1", "a", "A-b_9", "-",
-	    "abcdefghijklmnopqrstuvwxyz01234" };
-	static const char *const bad[] = { "", ".", "..", "a/b", "M 1", "a.b",
-	    "h\xc3\xa9", "abcdefghijklmnopqrstuvwxyz012345", "a\n" };
-	size_t i;
-
-	for (i = 0; i < nitems(good); i++)
-		assert_true(ctl_machine_name_ok(good[i]));
-	for (i = 0; i < nitems(bad); i++)
-		assert_false(ctl_machine_name_ok(bad[i]));
-}
-
-static void
-test_rundir(void **state)
-{
-	char buf[64], path[200], tiny[8];
-
-	assert_int_equal(ctl_rundir(buf, sizeof(buf)), 0);
-	assert_string_equal(buf, test_dir);
-	assert_int_equal(ctl_rundir(tiny, sizeof(tiny)), ENAMETOOLONG);
+	char path[200];
 
 	assert_int_equal(ctl_socket_path("M1", path, sizeof(path)), 0);
 	assert_int_equal(strncmp(path, test_dir, strlen(test_dir)), 0);
 	assert_string_equal(path + strlen(test_dir), "/M1/ctl");
 	assert_int_equal(ctl_socket_path("M/1", path, sizeof(path)), EINVAL);
-
-	unsetenv("NETEPOCH_RUNDIR");
-	assert_int_equal(ctl_rundir(buf, sizeof(buf)), 0);
-	if (geteuid() == 0)
-		assert_string_equal(buf, "/run/netepoch");
-	else {
-		setenv("XDG_RUNTIME_DIR", "/x", 1);
-		assert_int_equal(ctl_rundir(buf, sizeof(buf)), 0);
-		assert_string_equal(buf, "/x/netepoch");
-		unsetenv("XDG_RUNTIME_DIR");
-		assert_int_equal(ctl_rundir(buf, sizeof(buf)), 0);
-		assert_int_equal(strncmp(buf, "/tmp/netepoch-", 14), 0);
-	}
-	setenv("NETEPOCH_RUNDIR", "/tmp/a-directory-whose-name-is-longer-than-"
-	    "the-path-of-a-socket-may-be-which-is-one-hundred-and-seven-bytes",
-	    1);
-	assert_int_equal(ctl_socket_path("M1", path, sizeof(path)),
-	    ENAMETOOLONG);
-	setenv("NETEPOCH_RUNDIR", test_dir, 1);
 }
 
 static void
 test_lock(void **state)
 {
-	char err[256], names[4][CTL_NAME_MAX], want[64];
+	char err[256], names[4][RUNDIR_NAMESIZ], want[64];
 	int error, fd, fd2, fd3;
 
-	assert_int_equal(ctl_machines(names, 4), 0);
+	assert_int_equal(rundir_machines(names, 4), 0);
 	fd = ctl_machine_lock("M2", &error, err, sizeof(err));
 	assert_int_not_equal(fd, -1);
 	assert_int_equal(error, 0);
@@ -88,16 +51,16 @@ test_lock(void **state)
 
 	fd3 = ctl_machine_lock("M1", &error, err, sizeof(err));
 	assert_int_not_equal(fd3, -1);
-	assert_int_equal(ctl_machines(names, 4), 2);
+	assert_int_equal(rundir_machines(names, 4), 2);
 	assert_string_equal(names[0], "M1");
 	assert_string_equal(names[1], "M2");
-	assert_int_equal(ctl_machines(names, 1), 1);
+	assert_int_equal(rundir_machines(names, 1), 1);
 
 	ctl_machine_unlock("M2", fd);
-	assert_int_equal(ctl_machines(names, 4), 1);
+	assert_int_equal(rundir_machines(names, 4), 1);
 	assert_string_equal(names[0], "M1");
 	ctl_machine_unlock("M1", fd3);
-	assert_int_equal(ctl_machines(names, 4), 0);
+	assert_int_equal(rundir_machines(names, 4), 0);
 }
 
 static void
@@ -117,7 +80,7 @@ test_bad_name(void **state)
 static void
 test_killed(void **state)
 {
-	char err[256], names[4][CTL_NAME_MAX], path[128];
+	char err[256], names[4][RUNDIR_NAMESIZ], path[128];
 	int error, fd, pipefd[2], status;
 	pid_t pid;
 	char c;
@@ -133,14 +96,14 @@ test_killed(void **state)
 			pause();
 	}
 	assert_int_equal(read(pipefd[0], &c, 1), 1);
-	assert_int_equal(ctl_machines(names, 4), 1);
+	assert_int_equal(rundir_machines(names, 4), 1);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
 
 	(void)snprintf(path, sizeof(path), "%s/M1/lock", test_dir);
 	assert_int_equal(access(path, F_OK), 0);
-	assert_int_equal(ctl_machines(names, 4), 0);
+	assert_int_equal(rundir_machines(names, 4), 0);
 	fd = ctl_machine_lock("M1", &error, err, sizeof(err));
 	assert_int_not_equal(fd, -1);
 	ctl_machine_unlock("M1", fd);
@@ -233,8 +196,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_rundir),
+		cmocka_unit_test(test_socket_path),
 		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_bad_name),
 		cmocka_unit_test(test_killed),

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sys/rundir.h"
 #include "tools/cmds.h"
 #include "tools/out.h"
 #include "tools/tool.h"
@@ -123,7 +124,7 @@ list_row(struct out *o, const char *name)
 static int
 list_main(struct tool_ctx *tc, int argc, char **argv)
 {
-	char (*names)[CTL_NAME_MAX];
+	char (*names)[RUNDIR_NAMESIZ];
 	struct out *o = tc->tc_o;
 	int c, i, n, status = 0;
 	bool json = false;
@@ -139,7 +140,7 @@ list_main(struct tool_ctx *tc, int argc, char **argv)
 		return (tool_fail(tc, EX_OSERR, "out of memory"));
 	if (json)
 		o = out_alloc(tc->tc_out, true, false);
-	n = o != NULL ? ctl_machines(names, LIST_MAX) : -1;
+	n = o != NULL ? rundir_machines(names, LIST_MAX) : -1;
 	if (n < 0) {
 		status = tool_fail(tc, EX_OSERR, "cannot list the machines: %s",
 		    strerror(errno));
@@ -288,7 +289,7 @@ static int
 shell_main(struct tool_ctx *tc, int argc, char **argv)
 {
 	const char *tmp;
-	char dir[SHELL_DIR], machine[CTL_NAME_MAX];
+	char dir[SHELL_DIR], machine[RUNDIR_NAMESIZ];
 	int c, error, status;
 	json_t *res;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ctl/ctl.h"
+#include "sys/rundir.h"
 #include "tools/tool.h"
 #include "tools/tool_fake.h"
 #include "tools/words.h"
@@ -54,7 +55,7 @@ static struct {
 
 static FILE *fake_calls;		/* NULL: nobody asks for them */
 static struct ctl_server *fake_server;
-static char fake_name[CTL_NAME_MAX];
+static char fake_name[RUNDIR_NAMESIZ];
 static int fake_lock = -1;
 
 static int
