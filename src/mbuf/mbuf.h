@@ -5,7 +5,8 @@
  */
 
 /*
- * Packet buffers.
+ * Packet buffers: the region, and what is not for everybody.
+ * The rest is <netepoch/mbuf.h>.
  *
  * One memory region per process is cut into frames of MBUF_FRAME_SIZE bytes,
  * which hold data and nothing else; the region is what AF_XDP gets as UMEM.
@@ -19,9 +20,6 @@
  * apart share two of its 64 sets, which hold 24 lines, and a burst has 64
  * headers and 64 first lines of data.
  *
- * Ownership: whoever receives an mbuf consumes it on every path.  An mbuf has
- * one owner at a time and no reference count.
- *
  * Threads: free frames are cached per thread (no lock, no shared line); the
  * caches exchange blocks with a global list under mbuf_mtx.  Any thread,
  * inside or outside the epoch; never blocks for long, fails when the region
@@ -30,73 +28,20 @@
 #ifndef _MBUF_MBUF_H_
 #define	_MBUF_MBUF_H_
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sys/defs.h"
+#include <netepoch/mbuf.h>
 
-struct ifnet;
-struct nhop;
+#include "sys/defs.h"
 
 #define	MBUF_FRAME_SHIFT	11
 #define	MBUF_FRAME_SIZE		(1u << MBUF_FRAME_SHIFT)
-/*
- * Bytes in front of the data of a fresh mbuf, and data bytes that it has room
- * for: at least so many.  1,536: an Ethernet frame and tags fit.
- */
-#define	MBUF_HEADROOM		CACHE_LINE_SIZE
 #define	MBUF_COLOURS		8
-#define	MBUF_DATA_SIZE		(MBUF_FRAME_SIZE - MBUF_HEADROOM -	\
-				(MBUF_COLOURS - 1) * CACHE_LINE_SIZE)
-#define	MBUF_BURST		64	/* the most that travel together */
 
-/* m_flags */
-#define	M_PKTHDR	0x00000001	/* first of a packet */
-#define	M_BCAST		0x00000002	/* link-level broadcast */
-#define	M_MCAST		0x00000004	/* link-level multicast */
-#define	M_VLANTAG	0x00000008	/* m_pkthdr.ether_vtag is valid */
-#define	M_PROMISC	0x00000010	/* not for our MAC */
-#define	M_FREE		0x80000000	/* debug builds: in the free list */
-
-/* m_pkthdr.csum_flags; the meaning is the same for all drivers */
-#define	CSUM_PARTIAL	0x01		/* finish at csum_start/csum_offset */
-#define	CSUM_VALID	0x02		/* transport checksum was verified */
-
-struct pkthdr {
-	struct ifnet	*rcvif;		/* valid in the epoch of its input */
-	const struct nhop *nh;		/* scratch of the layer that owns m */
-	uint32_t	 len;		/* bytes in the whole chain */
-	uint32_t	 flowid;	/* receive hash, 0: none */
-	uint16_t	 ether_vtag;	/* PCP, DEI, VID, host order */
-	uint16_t	 ether_vproto;	/* ETHERTYPE_VLAN or _QINQ, host */
-	uint16_t	 csum_start;	/* from m_data, bytes */
-	uint16_t	 csum_offset;	/* from csum_start, bytes */
-	uint8_t		 csum_flags;
-	uint8_t		 rxq;		/* receive queue */
-	uint8_t		 l2len;		/* bytes of link header once parsed */
-	uint8_t		 pad;
-};
-
-struct mbuf {
-	struct mbuf	*m_next;	/* (o) next of the chain */
-	char		*m_data;	/* (o) first byte of data */
-	uint32_t	 m_len;		/* (o) bytes of data in this mbuf */
-	uint32_t	 m_flags;	/* (o) M_* */
-	struct pkthdr	 m_pkthdr;	/* (o) to the end of the first line */
-	/* The second line is not touched by the fast path. */
-	struct mbuf	*m_nextpkt;	/* (o) queue link */
-	uint64_t	 m_stamp;	/* (o) time_ns() of a queued packet */
-	uint64_t	 m_cookie[6];	/* (o) for whoever queues it */
-} __cacheline_aligned;
-
-static_assert(offsetof(struct mbuf, m_nextpkt) == CACHE_LINE_SIZE,
-    "the fast path touches one line of an mbuf");
-static_assert(sizeof(struct mbuf) == 2 * CACHE_LINE_SIZE, "two lines");
-
-#define	mtod(m, t)	((t)(void *)(m)->m_data)
-#define	mtodo(m, o)	((void *)((m)->m_data + (o)))
+static_assert(MBUF_DATA_SIZE == MBUF_FRAME_SIZE - MBUF_HEADROOM -
+    (MBUF_COLOURS - 1) * CACHE_LINE_SIZE, "room of a fresh mbuf");
 
 /*
  * Make the region: nframes frames (rounded up to a block), once per process;
@@ -112,50 +57,12 @@ uint32_t mbuf_nfree(void);
 uint64_t mbuf_nofree(void);		/* allocations that failed */
 
 /*
- * Take up to n mbufs: m_data at m_dataspace(), m_next NULL, m_len 0,
- * m_flags M_PKTHDR, m_pkthdr zero.  Returns how many (all or none).
- */
-unsigned int m_get_burst(struct mbuf **m, unsigned int n);
-struct mbuf *m_gethdr(void);		/* one; NULL when there is none */
-/*
- * The same without writing to the frames, for drivers that fill descriptors
- * ahead of time: m_init() makes an mbuf of one when a packet has come.
+ * m_get_burst() without writing to the frames, for drivers that fill
+ * descriptors ahead of time: m_init() makes an mbuf of one when a packet has
+ * come.
  */
 unsigned int m_get_raw(struct mbuf **m, unsigned int n);
 void	m_free_raw(struct mbuf **m, unsigned int n);
-void	m_freem(struct mbuf *m);	/* frees the chain; NULL is fine */
-void	m_free_burst(struct mbuf **m, unsigned int n);	/* n chains */
-/* Give this thread's cached frames back to all (before sleeping for long). */
-void	m_cache_drain(void);
-
-/* Lengths in bytes, offsets from the packet's first byte. */
-/* Make the first len bytes contiguous.  NULL (and m freed) if impossible. */
-struct mbuf *m_pullup(struct mbuf *m, uint32_t len);
-void	m_copydata(const struct mbuf *m, uint32_t off, uint32_t len, void *to);
-/* Append len bytes, adding mbufs.  ENOBUFS leaves m as it was. */
-int	m_append(struct mbuf *m, uint32_t len, const void *from);
-/* Cut n bytes from the front (n > 0) or from the end (n < 0). */
-void	m_adj(struct mbuf *m, int n);
-/* Room for n bytes in front.  May add an mbuf; NULL (m freed) if none. */
-struct mbuf *m_prepend(struct mbuf *m, uint32_t n);
-/* A deep copy with its header; NULL if there are no frames. */
-struct mbuf *m_dup(const struct mbuf *m);
-/* Packet data in one buffer to a fresh chain; NULL if no frames. */
-struct mbuf *m_devget(const void *buf, uint32_t len);
-/* Append n's data to m's chain (n is consumed, its header forgotten). */
-void	m_cat(struct mbuf *m, struct mbuf *n);
-/* Cut the packet at len: m keeps the front, the rest is returned. */
-struct mbuf *m_split(struct mbuf *m, uint32_t len);
-/*
- * The sum of len bytes at off, a partial as in wire/in_cksum.h; the packet
- * must have them.
- */
-uint32_t m_cksum(const struct mbuf *m, uint32_t off, uint32_t len);
-/*
- * Complete a CSUM_PARTIAL checksum and clear the flag.  False: start and
- * offset do not lie in the packet; it is unchanged.
- */
-bool	m_cksum_finish(struct mbuf *m);
 
 /* The mbuf of the frame that p points into. */
 static inline struct mbuf *
@@ -183,17 +90,6 @@ m_dataspace(const struct mbuf *m)
 
 	return (mbuf_frames + (i << MBUF_FRAME_SHIFT) + MBUF_HEADROOM +
 	    (i >> 1) % MBUF_COLOURS * CACHE_LINE_SIZE);
-}
-
-/*
- * Free bytes before m_data in this frame; 0 when the data begin (and are
- * empty) at the frame's very end.
- */
-static inline uint32_t
-m_leadingspace(const struct mbuf *m)
-{
-
-	return ((uint32_t)((uintptr_t)m->m_data & (MBUF_FRAME_SIZE - 1)));
 }
 
 /* Free bytes after the data in this frame. */
