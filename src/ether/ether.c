@@ -16,6 +16,11 @@
  * is one run, handed up as it came.  The frames are not prefetched here: a
  * driver that has not touched them asks for their first lines when it takes
  * the burst from its ring, all at once, and the others have them already.
+ *
+ * Order of input: counters; an interface that is down or only watched drops;
+ * then, if somebody has the lower place, tags are taken out of the frames and
+ * he gets all of them; else the protocols.  What those do not want goes to the
+ * orphans' place, if somebody has it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -87,15 +92,16 @@ ether_proto_register(uint16_t ethertype, ether_proto_fn *fn)
 
 /*
  * Not a plain unicast frame to us: multicast, broadcast, another station's.
- * False: m was dropped.
+ * count: it was not counted yet.  False: m was dropped.
  */
 static __attribute__((noinline)) bool
-ether_check_dst(struct ifnet *ifp, struct mbuf *m, uint64_t dst)
+ether_check_dst(struct ifnet *ifp, struct mbuf *m, uint64_t dst, bool count)
 {
 
 	if ((dst & 1) != 0) {
 		m->m_flags |= dst == MAC_MASK ? M_BCAST : M_MCAST;
-		if_inc(ifp, IFC_IMCASTS, 1);
+		if (count)
+			if_inc(ifp, IFC_IMCASTS, 1);
 		return (true);
 	}
 	if_drop(ifp, m, IFD_NOTFORUS);
@@ -125,11 +131,22 @@ ether_vlan_decap(struct ifnet *ifp, struct mbuf *m)
 	return (true);
 }
 
+/* A frame that no protocol wants, whole. */
+static void
+ether_orphan(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+    enum if_drop why)
+{
+
+	if (!if_hooked(ifp, IFH_ORPHANS) ||
+	    !if_hook_call(ifp, IFH_ORPHANS, m, n))
+		if_drop_burst(ifp, m, n, why);
+}
+
 /*
  * A tagged frame, the tag beside it or in it.  VID 0 is a priority tag and
  * counts as none (802.1Q; D31515, D40442).  There are no VLAN interfaces, so
  * any other VID is unknown, and so is a second tag behind a priority tag.
- * False: m was dropped.
+ * False: m is gone.
  */
 static __attribute__((noinline)) bool
 ether_untag(struct ifnet *ifp, struct mbuf *m)
@@ -141,7 +158,8 @@ ether_untag(struct ifnet *ifp, struct mbuf *m)
 	eh = mtod(m, const struct ether_header *);
 	if (ether_tag_vid(m->m_pkthdr.ether_vtag) != EVL_VLID_PRIO ||
 	    ether_type_is_vlan(ntohs(eh->ether_type))) {
-		if_drop(ifp, m, IFD_VLAN);
+		m->m_pkthdr.rcvif = ifp;
+		ether_orphan(ifp, &m, 1, IFD_VLAN);
 		return (false);
 	}
 	m->m_flags &= ~(uint32_t)M_VLANTAG;
@@ -186,7 +204,7 @@ ether_partial(struct mbuf *m, uint16_t type)
  */
 #define	ETHER_GONE	0x10000
 static inline uint32_t
-ether_input_one(struct ifnet *ifp, struct mbuf *m, uint64_t own)
+ether_input_one(struct ifnet *ifp, struct mbuf *m, uint64_t own, bool count)
 {
 	const struct ether_header *eh;
 	uint64_t dst;
@@ -197,7 +215,8 @@ ether_input_one(struct ifnet *ifp, struct mbuf *m, uint64_t own)
 	}
 	eh = mtod(m, const struct ether_header *);
 	dst = mac_load(eh->ether_dhost);
-	if (__predict_false(dst != own) && !ether_check_dst(ifp, m, dst))
+	if (__predict_false(dst != own) &&
+	    !ether_check_dst(ifp, m, dst, count))
 		return (ETHER_GONE);
 	if (__predict_false((eh->ether_shost[0] & 1) != 0)) {
 		if_drop(ifp, m, IFD_BADSRC);
@@ -216,6 +235,22 @@ ether_input_one(struct ifnet *ifp, struct mbuf *m, uint64_t own)
 	return (eh->ether_type);
 }
 
+/* A run of frames of a type that nobody knows: put the headers back. */
+static __attribute__((noinline)) void
+ether_unknown(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+    uint16_t type)
+{
+
+	for (unsigned int i = 0; i < n; i++) {
+		m[i]->m_data -= ETHER_HDR_LEN;
+		m[i]->m_len += ETHER_HDR_LEN;
+		m[i]->m_pkthdr.len += ETHER_HDR_LEN;
+		m[i]->m_pkthdr.csum_start += ETHER_HDR_LEN;
+	}
+	ether_orphan(ifp, m, n, ntohs(type) < ETHERTYPE_MIN ? IFD_LLC :
+	    IFD_ETHERTYPE);
+}
+
 /* Hand a run of one protocol up. */
 static void
 ether_deliver(struct ifnet *ifp, struct mbuf **m, unsigned int n,
@@ -226,8 +261,7 @@ ether_deliver(struct ifnet *ifp, struct mbuf **m, unsigned int n,
 	if (fn != NULL)
 		fn(ifp, m, n);
 	else
-		if_drop_burst(ifp, m, n, ntohs(type) < ETHERTYPE_MIN ?
-		    IFD_LLC : IFD_ETHERTYPE);
+		ether_unknown(ifp, m, n, type);
 }
 
 /*
@@ -261,23 +295,53 @@ ether_refuse(struct ifnet *ifp, struct mbuf **m, unsigned int n,
 	if_drop_burst(ifp, m, n, why);
 }
 
-static void
-ether_demux(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+/*
+ * To whoever has the lower place: frames that are long enough, their tag
+ * beside them, marked as multicast or broadcast.  False: nobody has it; the
+ * frames that are left are the first *np.
+ */
+static __attribute__((noinline)) bool
+ether_lower(struct ifnet *ifp, struct mbuf **m, unsigned int *np)
+{
+	const struct ether_header *eh;
+	uint64_t bytes = 0, mcasts = 0;
+	unsigned int kept = 0;
+	bool mcast;
+
+	for (unsigned int i = 0; i < *np; i++) {
+		bytes += m[i]->m_pkthdr.len;
+		if (m[i]->m_len < ETHER_HDR_LEN) {
+			if_drop(ifp, m[i], IFD_RUNT);
+			continue;
+		}
+		eh = mtod(m[i], const struct ether_header *);
+		m[i]->m_pkthdr.rcvif = ifp;
+		mcast = ether_is_multicast(eh->ether_dhost);
+		mcasts += mcast;
+		if (mcast)
+			m[i]->m_flags |= mac_load(eh->ether_dhost) ==
+			    MAC_MASK ? M_BCAST : M_MCAST;
+		if ((m[i]->m_flags & M_VLANTAG) == 0 &&
+		    ether_type_is_vlan(ntohs(eh->ether_type)) &&
+		    !ether_vlan_decap(ifp, m[i]))
+			continue;
+		m[kept++] = m[i];
+	}
+	if_inc(ifp, IFC_IBYTES, bytes);
+	if_inc(ifp, IFC_IMCASTS, mcasts);
+	*np = kept;
+	return (kept == 0 || if_hook_call(ifp, IFH_LOWER, m, kept));
+}
+
+/* Cut a burst into runs and hand them up; returns its bytes. */
+static inline __attribute__((always_inline)) uint64_t
+ether_runs(struct ifnet *ifp, struct mbuf **m, unsigned int n, bool count)
 {
 	uint64_t own, bytes = 0, tail = TAIL_NONE;
 	unsigned int first = 0, kept = 0;
-	uint32_t flags, type, run = ETHER_GONE;
+	uint32_t type, run = ETHER_GONE;
 
-	NET_EPOCH_ASSERT();
-
-	flags = atomic_load_explicit(&ifp->if_flags, memory_order_relaxed);
 	own = atomic_load_explicit(&ifp->if_lladdr48, memory_order_relaxed);
-	if_inc(ifp, IFC_IPACKETS, n);
-	if (__predict_false((flags & (IFF_UP | IFF_MONITOR)) != IFF_UP)) {
-		ether_refuse(ifp, m, n, (flags & IFF_UP) == 0 ? IFD_DOWN :
-		    IFD_MONITOR);
-		return;
-	}
 	for (unsigned int i = 0; i < n; i++) {
 		struct mbuf *mi = m[i];
 
@@ -287,7 +351,7 @@ ether_demux(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 			m[kept++] = mi;
 			continue;
 		}
-		type = ether_input_one(ifp, mi, own);
+		type = ether_input_one(ifp, mi, own, count);
 		if (type == ETHER_GONE)
 			continue;
 		if (type != run) {
@@ -300,9 +364,42 @@ ether_demux(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 		}
 		m[kept++] = mi;
 	}
-	if_inc(ifp, IFC_IBYTES, bytes);
 	if (kept != first)
 		ether_deliver(ifp, m + first, kept - first, (uint16_t)run);
+	return (bytes);
+}
+
+void
+ether_demux(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+
+	NET_EPOCH_ASSERT();
+
+	(void)ether_runs(ifp, m, n, false);
+}
+
+static void
+ether_input_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+	uint32_t flags, hooks;
+	uint64_t bytes;
+
+	NET_EPOCH_ASSERT();
+
+	flags = atomic_load_explicit(&ifp->if_flags, memory_order_relaxed);
+	hooks = atomic_load_explicit(&ifp->if_hooks, memory_order_relaxed);
+	if_inc(ifp, IFC_IPACKETS, n);
+	if (__predict_false((((flags & (IFF_UP | IFF_MONITOR)) ^ IFF_UP) |
+	    (hooks & 1u << IFH_LOWER)) != 0)) {
+		if ((flags & (IFF_UP | IFF_MONITOR)) != IFF_UP)
+			ether_refuse(ifp, m, n, (flags & IFF_UP) == 0 ?
+			    IFD_DOWN : IFD_MONITOR);
+		else if (!ether_lower(ifp, m, &n))
+			ether_demux(ifp, m, n);
+		return;
+	}
+	bytes = ether_runs(ifp, m, n, true);
+	if_inc(ifp, IFC_IBYTES, bytes);
 }
 
 /*
@@ -330,10 +427,10 @@ ether_input(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 #endif
 	if (__predict_false(enter)) {
 		NET_EPOCH_ENTER(et);
-		ether_demux(ifp, m, n);
+		ether_input_burst(ifp, m, n);
 		NET_EPOCH_EXIT(et);
 	} else
-		ether_demux(ifp, m, n);
+		ether_input_burst(ifp, m, n);
 }
 
 void

@@ -36,6 +36,13 @@ int	ether_vnet_init(struct vnet *vnet);
 int	ether_proto_register(uint16_t ethertype, ether_proto_fn *fn);
 
 /*
+ * Hand frames to the protocols, as if just received on ifp: for who took them
+ * at the lower place.  Consumes all; n <= MBUF_BURST; inside the epoch.  No
+ * counting of packets and bytes.
+ */
+void	ether_demux(struct ifnet *ifp, struct mbuf **m, unsigned int n);
+
+/*
  * A frame to dst with ethertype (host order) around m, on ifp.  Consumes m;
  * inside the epoch.
  */

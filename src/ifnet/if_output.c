@@ -8,6 +8,7 @@
  * Packets on their way out, and the counting of those that got nowhere.
  * Packet path: inside the epoch, any thread, no lock.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "ifnet/if_var.h"
@@ -181,22 +182,62 @@ if_prepare_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 	return (kept);
 }
 
-void
-if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+/* ---- Hooks ---- */
+
+int
+if_hook_add(struct ifnet *ifp, enum if_hookpoint hp, struct if_hook *ih)
 {
-	uint32_t csum = 0, flags, minlen = UINT32_MAX, mflags = 0;
-	uint64_t bytes = 0;
+
+	VNET_CONFIG_ASSERT(ifp->if_vnet);
+
+	if (atomic_load_explicit(&ifp->if_hook[hp],
+	    memory_order_relaxed) != NULL)
+		return (EBUSY);
+	/* Pairs with the acquire in if_hook_call(). */
+	atomic_store_explicit(&ifp->if_hook[hp], ih, memory_order_release);
+	atomic_fetch_or_explicit(&ifp->if_hooks, 1u << hp,
+	    memory_order_relaxed);
+	return (0);
+}
+
+void
+if_hook_remove(struct ifnet *ifp, enum if_hookpoint hp, struct if_hook *ih)
+{
+
+	VNET_CONFIG_ASSERT(ifp->if_vnet);
+
+	if (atomic_load_explicit(&ifp->if_hook[hp],
+	    memory_order_relaxed) != ih)
+		return;
+	atomic_fetch_and_explicit(&ifp->if_hooks, ~(1u << hp),
+	    memory_order_relaxed);
+	atomic_store_explicit(&ifp->if_hook[hp], NULL, memory_order_release);
+}
+
+bool
+if_hook_call(struct ifnet *ifp, enum if_hookpoint hp, struct mbuf **m,
+    unsigned int n)
+{
+	struct if_hook *ih;
 
 	NET_EPOCH_ASSERT();
-	KASSERT(n <= MBUF_BURST, "burst of %u", n);
 
-	flags = atomic_load_explicit(&ifp->if_flags, memory_order_relaxed);
-	if (__predict_false((flags & (IFF_UP | IFF_RUNNING)) !=
-	    (IFF_UP | IFF_RUNNING))) {
-		if_drop_burst(ifp, m, n, (flags & IFF_DYING) != 0 ? IFD_NOIF :
-		    IFD_DOWN);
-		return;
-	}
+	ih = atomic_load_explicit(&ifp->if_hook[hp], memory_order_acquire);
+	if (ih == NULL)
+		return (false);
+	ih->ih_fn(ih, ifp, m, n);
+	return (true);
+}
+
+/* ---- Transmitting ---- */
+
+/* To the driver of an interface that is up. */
+static inline __attribute__((always_inline)) void
+if_transmit_driver(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+	uint32_t csum = 0, minlen = UINT32_MAX, mflags = 0;
+	uint64_t bytes = 0;
+
 	/* In the usual case there is nothing to do, and no branch. */
 	for (unsigned int i = 0; i < n; i++) {
 		uint32_t len = m[i]->m_pkthdr.len;
@@ -220,6 +261,66 @@ if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 	if_inc(ifp, IFC_OBYTES, bytes);
 	atomic_load_explicit(&ifp->if_output, memory_order_acquire)(ifp, m,
 	    n);
+}
+
+/*
+ * The interface is down, or somebody is in the way.  Whoever has the upper
+ * place gets tags as they are, and checksums finished where the interface,
+ * while it is taken, does not do that.
+ */
+static __attribute__((noinline)) void
+if_transmit_slow(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+    uint32_t flags, bool upper)
+{
+	unsigned int kept = 0;
+
+	if ((flags & (IFF_UP | IFF_RUNNING)) != (IFF_UP | IFF_RUNNING)) {
+		if_drop_burst(ifp, m, n, (flags & IFF_DYING) != 0 ? IFD_NOIF :
+		    IFD_DOWN);
+		return;
+	}
+	if (upper && (atomic_load_explicit(&ifp->if_capenable,
+	    memory_order_relaxed) & IFCAP_TXCSUM) == 0) {
+		for (unsigned int i = 0; i < n; i++)
+			if ((m[i]->m_pkthdr.csum_flags & CSUM_PARTIAL) == 0 ||
+			    m_cksum_finish(m[i]))
+				m[kept++] = m[i];
+			else
+				if_drop(ifp, m[i], IFD_TXERR);
+		n = kept;
+	}
+	if (n != 0 && (!upper || !if_hook_call(ifp, IFH_UPPER, m, n)))
+		if_transmit_driver(ifp, m, n);
+}
+
+void
+if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+	uint32_t flags, hooks;
+
+	NET_EPOCH_ASSERT();
+	KASSERT(n <= MBUF_BURST, "burst of %u", n);
+
+	flags = atomic_load_explicit(&ifp->if_flags, memory_order_relaxed);
+	hooks = atomic_load_explicit(&ifp->if_hooks, memory_order_relaxed);
+	if (__predict_false((((flags & (IFF_UP | IFF_RUNNING)) ^
+	    (IFF_UP | IFF_RUNNING)) | (hooks & 1u << IFH_UPPER)) != 0)) {
+		if_transmit_slow(ifp, m, n, flags,
+		    (hooks & 1u << IFH_UPPER) != 0);
+		return;
+	}
+	if_transmit_driver(ifp, m, n);
+}
+
+void
+if_transmit_lower(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+
+	NET_EPOCH_ASSERT();
+	KASSERT(n <= MBUF_BURST, "burst of %u", n);
+
+	if_transmit_slow(ifp, m, n, atomic_load_explicit(&ifp->if_flags,
+	    memory_order_relaxed), false);
 }
 
 /*

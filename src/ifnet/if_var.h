@@ -121,6 +121,27 @@ struct lltable;
 /* n <= MBUF_BURST packets, all consumed.  Inside the epoch. */
 typedef void if_burst_fn(struct ifnet *ifp, struct mbuf **m, unsigned int n);
 
+/*
+ * Places on a packet's way where somebody may take it; the stack does not see
+ * it again unless it is handed back by a function that goes on behind the
+ * place.  Lower: every frame received (ether_demux() goes on).  Upper: every
+ * frame that if_transmit() is given (if_transmit_lower() goes on).  Orphans:
+ * received frames that no protocol wants, whole again.
+ *
+ * Frames come as on the wire from their first byte, but for what stands beside
+ * them: a VLAN tag (M_VLANTAG) and a checksum yet to be finished
+ * (CSUM_PARTIAL), which whoever moves the front of the frame or takes it to a
+ * place that does not know of it must finish (m_cksum_finish()).
+ */
+enum if_hookpoint { IFH_LOWER, IFH_UPPER, IFH_ORPHANS, IFH_COUNT };
+
+/* Part of a larger object, which is freed a grace period after removal. */
+struct if_hook {
+	/* Consumes the packets; inside the epoch. */
+	void	(*ih_fn)(struct if_hook *ih, struct ifnet *ifp,
+		    struct mbuf **m, unsigned int n);
+};
+
 struct ifnet {
 	/* First line: read for every burst, written by configuration only. */
 	_Atomic uint32_t if_flags;	/* (a) relaxed; writers hold c */
@@ -133,7 +154,8 @@ struct ifnet {
 	counter_t	 if_counters;	/* (c) IFC_COUNT cells */
 	_Atomic uint32_t if_mtu;	/* (a) relaxed; writers hold c */
 	_Atomic uint32_t if_capenable;	/* (a) relaxed; writers hold c */
-	uint32_t	 if_pad;
+	_Atomic uint32_t if_hooks;	/* (a) relaxed; writers hold c: IFH_*
+					   bits that somebody has taken */
 	_Atomic uint64_t if_lladdr48;	/* (a) relaxed: the MAC as it lies in
 					   a frame, 6 bytes and two zeros */
 
@@ -164,6 +186,7 @@ struct ifnet {
 	_Atomic bool	 if_gone;	/* (a) relaxed: its device vanished */
 	_Atomic unsigned int if_refs;	/* (r) */
 	struct epoch_context if_ctx;	/* (o) */
+	_Atomic(struct if_hook *) if_hook[IFH_COUNT]; /* (e/c) NULL: free */
 
 	/* Driver methods: configuration lock held, outside the epoch.  All
 	 * may be NULL.  errno values. */
@@ -209,6 +232,31 @@ void	if_rele(struct ifnet *ifp);
  * in the epoch as well. */
 struct ifnet *if_byname(struct vnet *vnet, const char *name);
 struct ifnet *if_byindex(struct vnet *vnet, uint32_t index);
+
+/*
+ * Take and give back a place; configuration lock held.  EBUSY: somebody else
+ * has it.  Readers may still call ih until the end of their section.
+ */
+int	if_hook_add(struct ifnet *ifp, enum if_hookpoint hp,
+	    struct if_hook *ih);
+void	if_hook_remove(struct ifnet *ifp, enum if_hookpoint hp,
+	    struct if_hook *ih);
+
+static inline bool
+if_hooked(const struct ifnet *ifp, enum if_hookpoint hp)
+{
+
+	return ((atomic_load_explicit(
+	    &((struct ifnet *)(uintptr_t)ifp)->if_hooks,
+	    memory_order_relaxed) & 1u << hp) != 0);
+}
+
+/*
+ * Give packets to whoever has the place.  False: nobody any more, the caller
+ * has them still.  Inside the epoch.
+ */
+bool	if_hook_call(struct ifnet *ifp, enum if_hookpoint hp,
+	    struct mbuf **m, unsigned int n);
 
 /* Configuration; configuration lock held, outside the epoch; errno values. */
 int	if_setflags(struct ifnet *ifp, uint32_t set, uint32_t clear);
@@ -293,6 +341,9 @@ void	if_output_drop(struct ifnet *ifp, struct mbuf **m, unsigned int n,
  * short frames are padded with zeros.  Counts output.
  */
 void	if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n);
+/* The same behind the upper place: for who has taken the frame there. */
+void	if_transmit_lower(struct ifnet *ifp, struct mbuf **m,
+	    unsigned int n);
 
 /*
  * Packets of one input burst that leave through several interfaces: collect
