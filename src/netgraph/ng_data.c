@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "ifnet/vnet.h"
-#include "mbuf/mbuf.h"
+#include <netepoch/mbuf.h>
 #include "netgraph/ng_private.h"
 
 _Static_assert(NG_BURST == MBUF_BURST, "an item is a burst");

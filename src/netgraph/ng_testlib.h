@@ -25,7 +25,7 @@
 #include <netgraph/netgraph.h>
 
 #include "ifnet/vnet.h"
-#include "mbuf/mbuf.h"
+#include <netepoch/mbuf.h>
 
 /* cmocka group set-up and tear-down: types ends with NULL. */
 void	ngt_start(const struct ng_type *const *types);
