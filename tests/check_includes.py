@@ -28,10 +28,11 @@ ONLY = {"ctl": {"sys"}, "libnetgraph": {"sys", "wire"},
         "epoch": set(), "tools": {"ctl", "sys", "wire"}}
 ALSO = {"stack": {"ctl"}, "netepochd": {"ctl"}}
 
-# Whoever calls NET_EPOCH_ENTER, by file; tests may.
+# Whoever calls NET_EPOCH_ENTER, by file; tests may.  ng_data.c: ng_net_run(),
+# for packets that come from a socket and not from an interrupt.
 ENTERS = {
     "src/intr/ithread.c", "src/intr/taskqueue.c", "src/intr/callout.c",
-    "src/ether/ether.c",
+    "src/ether/ether.c", "src/netgraph/ng_data.c",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z0-9_]+)/[^"]+"', re.M)

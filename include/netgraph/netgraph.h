@@ -173,6 +173,13 @@ void	ng_item_free(item_p item);	/* drop all packets */
 int	ng_send_copy(const struct ng_item *item, hook_p hook);
 
 /*
+ * Call fn(arg) inside the epoch; what it returns.  For a thread of a type's
+ * own that brings packets from outside of the stack, from a socket say.  All
+ * others that send are inside already.
+ */
+int	ng_net_run(int (*fn)(void *arg), void *arg);
+
+/*
  * Packets of a burst that go different ways: put each into the burst of its
  * hook; a hook's packets stay in order.  Lives on the stack.
  */

@@ -65,6 +65,7 @@ ng_item_drop(struct netgraph *ng, item_p it, enum ng_drop why)
 		[NGD_DEADNODE] = EIO,
 		[NGD_QUEUE] = ENOMEM,
 		[NGD_NOMBUF] = ENOBUFS,
+		[NGD_RECVFULL] = ENOBUFS,
 	};
 
 	counter_add(ng->ng_drops + why, it->it_n);
@@ -207,6 +208,22 @@ ng_send_copy(const struct ng_item *item, hook_p hook)
 		    missing);
 	error = copy.it_n != 0 ? ng_fwd_item(&copy, hook) : 0;
 	return (missing != 0 ? ENOBUFS : error);
+}
+
+/*
+ * A section for those who bring packets from outside of the stack: threads of
+ * sockets, which no interrupt or task has entered for.
+ */
+int
+ng_net_run(int (*fn)(void *arg), void *arg)
+{
+	struct epoch_tracker et;
+	int error;
+
+	NET_EPOCH_ENTER(et);
+	error = fn(arg);
+	NET_EPOCH_EXIT(et);
+	return (error);
 }
 
 /* ---- Bursts whose packets go different ways ---- */

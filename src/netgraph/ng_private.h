@@ -125,7 +125,7 @@ struct ng_request {
 
 /* Why the base dropped packets. */
 enum ng_drop { NGD_NOHOOK, NGD_DEADHOOK, NGD_DEADNODE, NGD_QUEUE, NGD_NOMBUF,
-	NGD_COUNT };
+	NGD_RECVFULL, NGD_COUNT };
 
 struct netgraph {
 	struct vnet	*ng_vnet;	/* (c) constant */

@@ -23,7 +23,12 @@ struct vnet;
  * errno value.  Outside the epoch, as is all of this.
  */
 int	ng_vnet_init(struct vnet *vnet);
-/* Shuts all nodes down; before the vnet's threads end. */
+/* Shuts all nodes down, persistent ones as well. */
+void	ng_vnet_shutdown(struct vnet *vnet);
+/*
+ * The same, and away with the graph: before the vnet's threads end, and after
+ * its last interface, whose events go to the types.
+ */
 void	ng_vnet_fini(struct vnet *vnet);
 
 /*

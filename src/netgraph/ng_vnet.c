@@ -87,6 +87,8 @@ static const struct {
 	    "packets lost since net.graph.maxdata waited already" },
 	[NGD_NOMBUF] = { "net.graph.drops.no_mbuf",
 	    "copies not made, out of packet buffers" },
+	[NGD_RECVFULL] = { "net.graph.drops.recv_full",
+	    "packets for a program that does not read them" },
 };
 
 static int
@@ -188,10 +190,9 @@ free_graph:
 }
 
 void
-ng_vnet_fini(struct vnet *vnet)
+ng_vnet_shutdown(struct vnet *vnet)
 {
 	struct netgraph *ng = vnet->v_netgraph;
-	struct ng_typereg *tr;
 	node_p node;
 
 	ng_ctl_enter(vnet);
@@ -200,6 +201,15 @@ ng_vnet_fini(struct vnet *vnet)
 		ng_node_destroy(node);
 	}
 	ng_ctl_exit(vnet);
+}
+
+void
+ng_vnet_fini(struct vnet *vnet)
+{
+	struct netgraph *ng = vnet->v_netgraph;
+	struct ng_typereg *tr;
+
+	ng_vnet_shutdown(vnet);
 	/* Runs what is queued: packets of hooks that are gone, late jobs. */
 	taskqueue_free(ng->ng_tq);
 	ng_ctl_enter(vnet);
