@@ -15,8 +15,10 @@
  *
  * While the file is run the signals have their default action, so that a line
  * that does not end can be interrupted; what is left of a process that ends
- * so, a directory with two files, the next one of its name takes over.
+ * so, a directory with its files, the next one of its name takes over.
  */
+
+#include <sys/resource.h>
 
 #include <errno.h>
 #include <getopt.h>
@@ -35,8 +37,10 @@
 #include "netepochd/privilege.h"
 #include "stack/machine.h"
 #include "sys/log.h"
+#include "sys/rundir.h"
 #include "sys/thread.h"
 #include "tools/tool.h"
+#include "wire/ngsock.h"
 
 #define	DAEMON_CPUS	64		/* as many as a machine takes */
 #define	DAEMON_MIB_MAX	4095		/* of packets: offsets have 32 bits */
@@ -258,6 +262,23 @@ daemon_file_run(struct daemon *da)
 
 /* ---- Start and stop ---- */
 
+/*
+ * Programs that have nodes cost descriptors: as many as we may have.  Nothing
+ * here uses select(2).
+ */
+static void
+daemon_descriptors(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) != 0 || rl.rlim_cur == rl.rlim_max)
+		return;
+	rl.rlim_cur = rl.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &rl) != 0)
+		log_msg(LOG_WARNING, "cannot have %ju descriptors: %s",
+		    (uintmax_t)rl.rlim_max, strerror(errno));
+}
+
 static int
 daemon_start_machine(struct daemon *da)
 {
@@ -271,6 +292,23 @@ daemon_start_machine(struct daemon *da)
 	int error;
 
 	error = machine_start(&mc, &da->da_ma, err, sizeof(err));
+	if (error != 0)
+		return (daemon_fail(daemon_status(error), "%s", err));
+	return (0);
+}
+
+/* Before the file is run: its lines may ask for nodes. */
+static int
+daemon_serve_graph(struct daemon *da)
+{
+	char err[DAEMON_ERRLEN], path[DAEMON_ERRLEN];
+	int error;
+
+	error = rundir_socket(da->da_name, NGS_SOCKET, path, sizeof(path));
+	if (error != 0)
+		return (daemon_fail(EX_USAGE, "the run directory's name is "
+		    "too long"));
+	error = machine_serve_graph(da->da_ma, path, err, sizeof(err));
 	if (error != 0)
 		return (daemon_fail(daemon_status(error), "%s", err));
 	return (0);
@@ -315,12 +353,16 @@ daemon_run(struct daemon *da, const sigset_t *set)
 {
 	int status;
 
+	daemon_descriptors();
 	status = daemon_start_machine(da);
 	if (status != 0)
 		return (status);
-	(void)sigprocmask(SIG_UNBLOCK, set, NULL);
-	status = daemon_file_run(da);
-	(void)sigprocmask(SIG_BLOCK, set, NULL);
+	status = daemon_serve_graph(da);
+	if (status == 0) {
+		(void)sigprocmask(SIG_UNBLOCK, set, NULL);
+		status = daemon_file_run(da);
+		(void)sigprocmask(SIG_BLOCK, set, NULL);
+	}
 	if (status == 0)
 		status = daemon_start_server(da);
 	if (status == 0) {

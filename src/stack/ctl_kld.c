@@ -6,8 +6,9 @@
 
 /*
  * The kld.* commands.  The modules are the built-in drivers, "if_" in front
- * of their names; they are there from the start and stay.  A module's size is
- * that of the program, which holds them all, so 0 for each.
+ * of their names, and "netgraph", which are there from the start and stay;
+ * and the node types that were loaded, "ng_" in front (kld_ng.c).  A module's
+ * size is that of the program, which holds nearly all of them, so 0 for each.
  */
 
 #include <errno.h>
@@ -18,8 +19,10 @@
 #include "ifnet/if_var.h"
 #include "stack/ctl_cmds.h"
 #include "stack/machine.h"
+#include "stack/stack_private.h"
 
 #define	KLD_NAMELEN	32
+#define	KLD_NETGRAPH	"netgraph"
 
 static const char *
 kld_name(const struct if_driver *drv, char *buf)
@@ -29,17 +32,17 @@ kld_name(const struct if_driver *drv, char *buf)
 	return (buf);
 }
 
-/* The module's id, from 1; 0: there is none of that name. */
-static int
-kld_find(const char *name)
+/* Is it one that is always there? */
+static bool
+kld_stays(const char *name)
 {
 	char buf[KLD_NAMELEN];
 	size_t i;
 
 	for (i = 0; i < machine_ndrivers; i++)
 		if (strcmp(kld_name(machine_drivers[i], buf), name) == 0)
-			return ((int)i + 1);
-	return (0);
+			return (true);
+	return (strcmp(name, KLD_NETGRAPH) == 0);
 }
 
 /* Interfaces that the driver serves. */
@@ -56,32 +59,61 @@ kld_refs(struct vnet *vnet, const struct if_driver *drv)
 	return (n);
 }
 
+struct kld_list {
+	json_t		*kl_modules;
+	unsigned int	 kl_types;
+	int		 kl_error;
+};
+
+static void
+kld_append(struct kld_list *kl, int id, int refs, const char *name)
+{
+
+	if (kl->kl_error == 0)
+		kl->kl_error = cmd_append(kl->kl_modules,
+		    json_pack("{si si si ss}", "id", id, "refs", refs,
+		    "size", 0, "name", name));
+}
+
+static void
+kld_append_type_cb(int id, const char *name, unsigned int nodes, void *arg)
+{
+
+	kld_append(arg, (int)machine_ndrivers + 1 + id, 1 + (int)nodes, name);
+}
+
+static void
+kld_count_type_cb(int id, const char *name, unsigned int nodes, void *arg)
+{
+	struct kld_list *kl = arg;
+
+	kl->kl_types++;
+}
+
 int
 cmd_kld_list(struct ctl_req *cr, void *arg)
 {
 	struct machine *ma = arg;
-	const struct if_driver *drv;
+	struct kld_list kl = { 0 };
 	char name[KLD_NAMELEN];
-	json_t *modules;
 	size_t i;
 	int error;
 
 	if ((error = ctl_args_done(cr)) != 0)
 		return (error);
-	modules = cmd_array(cr, "modules");
-	if (modules == NULL)
+	kl.kl_modules = cmd_array(cr, "modules");
+	if (kl.kl_modules == NULL)
 		return (ENOMEM);
 	VNET_CONFIG_LOCK(ma->ma_vnet);
-	for (i = 0; error == 0 && i < machine_ndrivers; i++) {
-		drv = machine_drivers[i];
-		error = cmd_append(modules, json_pack("{si si si ss}",
-		    "id", (int)i + 1,
-		    "refs", 1 + kld_refs(ma->ma_vnet, drv),
-		    "size", 0,
-		    "name", kld_name(drv, name)));
-	}
+	for (i = 0; i < machine_ndrivers; i++)
+		kld_append(&kl, (int)i + 1, 1 + kld_refs(ma->ma_vnet,
+		    machine_drivers[i]), kld_name(machine_drivers[i], name));
+	kld_ng_walk(ma->ma_vnet, kld_count_type_cb, &kl);
+	kld_append(&kl, (int)machine_ndrivers + 1, 1 + (int)kl.kl_types,
+	    KLD_NETGRAPH);
+	kld_ng_walk(ma->ma_vnet, kld_append_type_cb, &kl);
 	VNET_CONFIG_UNLOCK(ma->ma_vnet);
-	return (error != 0 ? cmd_nomem(cr) : 0);
+	return (kl.kl_error != 0 ? cmd_nomem(cr) : 0);
 }
 
 static int
@@ -97,29 +129,43 @@ kld_arg_name(struct ctl_req *cr, const char **name)
 int
 cmd_kld_load(struct ctl_req *cr, void *arg)
 {
+	struct machine *ma = arg;
 	const char *name;
 	int error;
 
 	if ((error = kld_arg_name(cr, &name)) != 0)
 		return (error);
-	if (kld_find(name) != 0)
-		return (ctl_fail(cr, EEXIST, "name", "can't load %s: module "
+	error = kld_stays(name) ? EEXIST : kld_ng_load(ma->ma_vnet, name);
+	switch (error) {
+	case 0:
+		return (0);
+	case EEXIST:
+		return (ctl_fail(cr, error, "name", "can't load %s: module "
 		    "already loaded or in kernel", name));
-	return (ctl_fail(cr, ENOENT, "name", "can't load %s: No such file or "
-	    "directory", name));
+	default:
+		return (ctl_fail(cr, error, "name", "can't load %s: %s", name,
+		    strerror(error)));
+	}
 }
 
 int
 cmd_kld_unload(struct ctl_req *cr, void *arg)
 {
+	struct machine *ma = arg;
 	const char *name;
 	int error;
 
 	if ((error = kld_arg_name(cr, &name)) != 0)
 		return (error);
-	if (kld_find(name) == 0)
-		return (ctl_fail(cr, ENOENT, "name", "can't find file %s",
+	error = kld_stays(name) ? EBUSY : kld_ng_unload(ma->ma_vnet, name);
+	switch (error) {
+	case 0:
+		return (0);
+	case ENOENT:
+		return (ctl_fail(cr, error, "name", "can't find file %s",
 		    name));
-	return (ctl_fail(cr, EBUSY, "name", "can't unload file: Device "
-	    "busy"));
+	default:
+		return (ctl_fail(cr, error, "name", "can't unload file: %s",
+		    error == EBUSY ? "Device busy" : strerror(error)));
+	}
 }

@@ -250,12 +250,12 @@ test_kld(void **state)
 	json_decref(r);
 	bad(EEXIST, "name", "can't load if_epair: module already loaded or in "
 	    "kernel", "kld.load", "{ss}", "name", "if_epair");
-	bad(ENOENT, "name", "can't load ng_ether: No such file or directory",
-	    "kld.load", "{ss}", "name", "ng_ether");
+	bad(ENOENT, "name", "can't load ng_nosuch: No such file or directory",
+	    "kld.load", "{ss}", "name", "ng_nosuch");
 	bad(EBUSY, "name", "can't unload file: Device busy", "kld.unload",
 	    "{ss}", "name", "if_epair");
-	bad(ENOENT, "name", "can't find file ng_ether", "kld.unload", "{ss}",
-	    "name", "ng_ether");
+	bad(ENOENT, "name", "can't find file ng_nosuch", "kld.unload", "{ss}",
+	    "name", "ng_nosuch");
 	bad(EINVAL, "name", "got nothing", "kld.load", "{}");
 	bad(EINVAL, "name", "got nothing", "kld.unload", "{}");
 	bad(EINVAL, "id", "unknown argument", "kld.unload", "{sssi}", "name",

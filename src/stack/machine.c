@@ -10,8 +10,10 @@
  * Runs on the thread that starts the machine (the daemon's main thread, a
  * test's), outside the epoch.  Start makes each part on top of those below
  * it; stop is the same list backwards: interfaces first, so that no packet
- * can arrive, then the protocols, then the threads.  A machine's memory is
- * its own but for the mbufs, which are the process's.
+ * can arrive, then the protocols, then the threads.  The graph comes before
+ * any interface, since it is told of them, and goes after the last: interfaces
+ * that are nodes go with their nodes, when those of drivers have gone.  A
+ * machine's memory is its own but for the mbufs, which are the process's.
  */
 #include "stack/machine.h"
 
@@ -30,6 +32,8 @@
 #include "intr/taskqueue.h"
 #include "ip/ip_var.h"
 #include "mbuf/mbuf.h"
+#include "netgraph/ng_sockserv.h"
+#include "netgraph/ng_var.h"
 #include "route/route_var.h"
 #include "stack/stack_private.h"
 #include "sys/log.h"
@@ -193,6 +197,38 @@ machine_protocols(struct machine *ma, char *err, size_t errlen)
 	return (0);
 }
 
+/* An empty graph with the types that are always there. */
+static int
+machine_graph(struct machine *ma, char *err, size_t errlen)
+{
+	int error;
+
+	error = ng_vnet_init(ma->ma_vnet);
+	if (error == 0) {
+		error = kld_ng_init(ma->ma_vnet);
+		if (error != 0)
+			ng_vnet_fini(ma->ma_vnet);
+	}
+	return (error != 0 ? machine_fail(error, "netgraph", err, errlen) : 0);
+}
+
+static void
+machine_graph_stop(struct machine *ma)
+{
+
+	ng_vnet_fini(ma->ma_vnet);
+	kld_ng_fini(ma->ma_vnet);
+}
+
+int
+machine_serve_graph(struct machine *ma, const char *path, char *err,
+    size_t errlen)
+{
+
+	return (ng_sockserv_start(ma->ma_vnet, path, &ma->ma_ngserv, err,
+	    errlen));
+}
+
 static void
 machine_protocols_stop(struct machine *ma)
 {
@@ -237,11 +273,16 @@ machine_start(const struct machine_config *mc, struct machine **map,
 	error = machine_protocols(ma, err, errlen);
 	if (error != 0)
 		goto stop_threads;
-	error = machine_loopback(ma, err, errlen);
+	error = machine_graph(ma, err, errlen);
 	if (error != 0)
 		goto stop_protocols;
+	error = machine_loopback(ma, err, errlen);
+	if (error != 0)
+		goto stop_graph;
 	*map = ma;
 	return (0);
+stop_graph:
+	machine_graph_stop(ma);
 stop_protocols:
 	machine_protocols_stop(ma);
 stop_threads:
@@ -262,6 +303,8 @@ machine_stop(struct machine *ma)
 	struct sysctl_tree *tree = vnet->v_sysctl;
 	struct ifnet *ifp, *lo;
 
+	if (ma->ma_ngserv != NULL)
+		ng_sockserv_stop(ma->ma_ngserv);
 	VNET_CONFIG_LOCK(vnet);
 	lo = vnet->v_loif;
 	/* The last one each time: an epair may take its other end along. */
@@ -269,17 +312,19 @@ machine_stop(struct machine *ma)
 		struct ifnet *last = NULL;
 
 		CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link)
-			if (ifp != lo)
+			if (ifp != lo && ifp->if_driver != NULL)
 				last = ifp;
 		if (last == NULL)
 			break;
 		last->if_driver->drv_destroy(last);
 	}
+	ng_vnet_shutdown(vnet);
 	if (lo != NULL)
 		lo->if_driver->drv_destroy(lo);
 	VNET_CONFIG_UNLOCK(vnet);
 	NET_EPOCH_DRAIN_CALLBACKS();
 
+	machine_graph_stop(ma);
 	machine_protocols_stop(ma);
 	NET_EPOCH_DRAIN_CALLBACKS();
 	machine_threads_stop(ma);

@@ -19,6 +19,8 @@
 
 struct if_driver;
 struct ifnet;
+struct ng_sockserv;
+struct ng_type;
 struct vnet;
 
 struct machine_config {
@@ -32,12 +34,19 @@ struct machine {
 	char		 ma_name[32];	/* (c) */
 	struct vnet	*ma_vnet;	/* (c) */
 	uint64_t	 ma_start;	/* (c) time_ns() */
+	struct ng_sockserv *ma_ngserv;	/* (c) or NULL */
 };
 
 /* Threads, tables and lo0; no other interface.  errno value, err says why. */
 int	machine_start(const struct machine_config *mc, struct machine **map,
 	    char *err, size_t errlen);
-/* Destroys its interfaces, drains the epoch, joins all threads. */
+/*
+ * Serve programs that have nodes in the machine's graph, at the socket path;
+ * until machine_stop().
+ */
+int	machine_serve_graph(struct machine *ma, const char *path, char *err,
+	    size_t errlen);
+/* Destroys its nodes and interfaces, drains the epoch, joins all threads. */
 void	machine_stop(struct machine *ma);
 
 /*
@@ -56,5 +65,9 @@ extern const size_t machine_ncommands;
 /* The built-in drivers; the table is in stack/drivers.c. */
 extern const struct if_driver *const machine_drivers[];
 extern const size_t machine_ndrivers;
+
+/* The built-in node types; the table is in stack/ng_types.c. */
+extern const struct ng_type *const machine_ng_types[];
+extern const size_t machine_nng_types;
 
 #endif /* _STACK_MACHINE_H_ */

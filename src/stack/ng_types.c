@@ -1,0 +1,18 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * The node types that are built in, one line for each.  A graph knows those
+ * that were loaded: by kldload, or when a node of theirs was asked for.
+ */
+#include "netgraph/nodes/ng_nodes.h"
+#include "stack/machine.h"
+#include "sys/defs.h"
+
+const struct ng_type *const machine_ng_types[] = {
+	&ng_socket_type,
+};
+const size_t machine_nng_types = nitems(machine_ng_types);
