@@ -77,6 +77,11 @@ epoch_heavy_barrier_works(void)
  * The reader's half of the barrier, run for it on every CPU where a thread of
  * this process runs.  A sleeping thread passed a barrier when it was switched
  * out.  Pairs with the signal fence in epoch_publish().
+ *
+ * ThreadSanitizer does not know it, and nothing is annotated: what it follows,
+ * the release of an exit or a later entry and the acquire of a scan, is the
+ * same in both kinds.  The barrier decides what the scan reads, no more.
+ * epoch_tsan_test.c shows that it finds a missing wait.
  */
 void
 epoch_heavy_barrier(struct epoch_slot *es)
