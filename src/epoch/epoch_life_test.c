@@ -171,6 +171,17 @@ test_late_destructor(void **state)
 	epoch_free(late_epoch);
 }
 
+static void
+wait_child(pid_t pid)
+{
+	int status;
+
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /*
  * Fork while another thread is in a section and callbacks are queued: the
  * child can enter, wait, run what was queued, and use a reclaim thread.
@@ -200,7 +211,6 @@ test_fork(void **state)
 	epoch_t e = epoch_alloc("fork", 0);
 	unsigned int count = 0, i;
 	struct reader r;
-	int status;
 	pid_t pid;
 
 	(void)state;
@@ -212,15 +222,117 @@ test_fork(void **state)
 	pid = fork();
 	if (pid == 0)
 		fork_child(e, &count);
-	assert_true(pid > 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
+	wait_child(pid);
 	assert_int_equal(LOAD(&count), 0);	/* ours are still held */
 	reader_stop(&r);
 	epoch_drain_callbacks(e);
 	assert_int_equal(count, 5);
 	epoch_free(e);
+}
+
+/* The child is in the section, too, and its writers wait for it alone. */
+static void
+test_fork_inside(void **state)
+{
+	epoch_t e = epoch_alloc("fork inside", 0);
+	unsigned int count = 0;
+	pid_t pid;
+
+	(void)state;
+	epoch_enter(e);
+	epoch_enter(e);
+	count_call(e, &count);
+	pid = fork();
+	if (pid == 0) {
+		alarm(20);
+		nap(5000);
+		if (in_epoch(e) != 1 || count != 0)
+			_exit(1);
+		epoch_exit(e);
+		if (in_epoch(e) != 1)
+			_exit(2);
+	}
+	if (pid != 0)
+		epoch_exit(e);
+	epoch_exit(e);
+	epoch_wait(e);
+	epoch_drain_callbacks(e);
+	if (pid == 0)
+		_exit(in_epoch(e) == 0 && count == 1 ? 0 : 3);
+	wait_child(pid);
+	assert_int_equal(count, 1);
+	epoch_free(e);
+}
+
+/* A callback forks: both processes go on with the rest of the batch. */
+struct forker {
+	struct epoch_context f_ctx;
+	pid_t		 f_pid;
+};
+
+static void
+fork_cb(epoch_context_t ctx)
+{
+	__containerof(ctx, struct forker, f_ctx)->f_pid = fork();
+}
+
+static void
+test_fork_callback(void **state)
+{
+	epoch_t e = epoch_alloc("fork callback", EPOCH_POLLED);
+	struct forker f = { .f_pid = -1 };
+	unsigned int count = 0;
+
+	(void)state;
+	count_call(e, &count);
+	epoch_call(e, fork_cb, &f.f_ctx);
+	count_call(e, &count);
+	epoch_drain_callbacks(e);
+	if (f.f_pid == 0)
+		alarm(20);
+	count_call(e, &count);
+	epoch_drain_callbacks(e);
+	if (f.f_pid == 0)
+		_exit(count == 3 ? 0 : 1);
+	wait_child(f.f_pid);
+	assert_int_equal(count, 3);
+	epoch_free(e);
+}
+
+/* Many threads inside at once: a wait ends after the last. */
+#define	MANY		300U
+
+static void *
+waiter(void *arg)
+{
+	struct reader *r = arg;
+
+	epoch_wait(r->r_epoch);
+	STORE(&r->r_leave, 1);
+	return (NULL);
+}
+
+static void
+test_many(void **state)
+{
+	static struct reader r[MANY];
+	struct reader w = { .r_epoch = epoch_alloc("many", 0) };
+	struct epoch_stats st;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++)
+		reader_start(&r[i], w.r_epoch);
+	spawn(&w.r_thread, waiter, &w);
+	for (i = 0; i < MANY - 1; i++)
+		reader_stop(&r[i]);
+	nap(5000);
+	assert_int_equal(LOAD(&w.r_leave), 0);
+	reader_stop(&r[i]);
+	join(w.r_thread);
+	epoch_stats_get(w.r_epoch, &st);
+	assert_true(st.es_records >= MANY);
+	epoch_free(w.r_epoch);
 }
 
 /*
@@ -348,7 +460,10 @@ main(void)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_late_destructor),
 		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_fork_inside),
+		cmocka_unit_test(test_fork_callback),
 		cmocka_unit_test(test_fork_blocks),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_ends_inside),
 	};
 

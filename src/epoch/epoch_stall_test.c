@@ -137,11 +137,11 @@ test_check(void **state)
 	(void)state;
 	begin(&h, EPOCH_POLLED);
 	assert_int_equal(epoch_stall_check(h.h_epoch), 0);
+	start = now_ns();
 	reader_start(&r, h.h_epoch);
 	nap(LIMIT_MS * 2000);
 	assert_int_equal(LOAD(&h.h_reports), 0);
 	assert_int_equal(epoch_stall_check(h.h_epoch), 0);
-	start = now_ns();
 	nap(LIMIT_MS * 1000);
 	assert_int_equal(epoch_stall_check(h.h_epoch), 1);
 	assert_int_equal(h.h_reports, 1);
@@ -151,7 +151,7 @@ test_check(void **state)
 	assert_int_equal(epoch_stall_check(h.h_epoch), 0);
 	epoch_stats_get(h.h_epoch, &st);
 	assert_true(st.es_longest_section >= LIMIT_NS);
-	assert_true(st.es_longest_section <= now_ns() - start + 3 * LIMIT_NS);
+	assert_true(st.es_longest_section <= now_ns() - start);
 	epoch_free(h.h_epoch);
 }
 
@@ -182,15 +182,15 @@ test_short(void **state)
 	epoch_set_stall(h.h_epoch, 2000, handler, &h);
 	r.r_epoch = h.h_epoch;
 	spawn(&r.r_thread, short_sections, &r);
-	for (i = 0; i < 100; i++) {
-		nap(2000);
+	for (i = 0; i < 200; i++) {
+		nap(5000);
 		assert_int_equal(epoch_stall_check(h.h_epoch), 0);
 	}
 	reader_stop(&r);
 	epoch_stats_get(h.h_epoch, &st);
 	assert_int_equal(h.h_reports, 0);
 	assert_int_equal(st.es_stalls, 0);
-	assert_true(st.es_longest_section < UINT64_C(200000000));
+	assert_true(st.es_longest_section < UINT64_C(700000000));
 	epoch_free(h.h_epoch);
 }
 

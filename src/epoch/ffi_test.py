@@ -6,6 +6,7 @@
 """
 
 import ctypes
+import os
 import sys
 import threading
 
@@ -56,3 +57,6 @@ assert waited.is_set()
 lib.epoch_drain_callbacks(epoch)
 assert sorted(ran) == sorted(ctypes.addressof(o) for o in objects)
 lib.epoch_free(epoch)
+
+# With polled epochs only, the library starts no thread.
+assert len(os.listdir("/proc/self/task")) == 1

@@ -49,6 +49,11 @@ for name in epoch epoch_debug; do
 	(cd "$tmp/example" && ./host)
 done
 
+# Linked with the archive, and nothing shared at all.
+${CC:-cc} -O2 -static $(pkg-config --cflags epoch) -o "$tmp/static" \
+    "$source/examples/epoch/words.c" "$lib/libepoch.a" -pthread
+"$tmp/static"
+
 # The page for beginners: its program, and its example of a mistake.
 awk '/^```c$/ { c = 1; next } /^```/ { c = 0 } c' \
     "$source/docs/libepoch.md" >"$tmp/first.c"
