@@ -100,14 +100,16 @@ epoch_debug_time(struct epoch_td *td, epoch_t e, const char *file, int line)
 	struct epoch_place *p = &td->td_place[i];
 	uint64_t took;
 
-	if (epoch_section_depth(&td->td_pub.td_section[i]) != 1)
+	/* Not noted: entered by code that was compiled without checks. */
+	if (epoch_section_depth(&td->td_pub.td_section[i]) != 1 ||
+	    p->p_coarse == 0)
 		return;
-	if (p->p_exact != 0)
+	if (p->p_exact != 0) {
 		took = epoch_now() - p->p_exact;
-	else
+	} else {
 		took = epoch_coarse() - p->p_coarse;
-	if (p->p_exact == 0)
 		took -= took < epoch_coarse_ns ? took : epoch_coarse_ns;
+	}
 	p->p_exact = 0;
 	__atomic_store_n(&p->p_coarse, 0, __ATOMIC_RELAXED);
 	epoch_count_max(&es->es_stats.es_longest_section, took);

@@ -59,6 +59,34 @@ test_use(void **state)
 	EPOCH_ASSERT_NOT(net_epoch_preempt);
 }
 
+#ifdef INVARIANTS
+static char said[256];
+
+static void
+keep(const char *msg)
+{
+	(void)snprintf(said, sizeof(said), "%s", msg);
+}
+
+/* The symbols of the debug library check, without a line to name. */
+static void
+test_checks(void **state)
+{
+	epoch_t e = epoch_alloc("checks", 0);
+	epoch_report_t old = epoch_set_panic_handler(keep);
+
+	(void)state;
+	epoch_exit(e);
+	assert_non_null(strstr(said, "without entry at a call out of line"));
+	epoch_call(e, NULL, NULL);
+	assert_non_null(strstr(said, "no callback"));
+	epoch_enter_preempt(e, NULL);
+	assert_non_null(strstr(said, "without a tracker"));
+	(void)epoch_set_panic_handler(old);
+	epoch_free(e);
+}
+#endif
+
 static void *
 outside(void *arg)
 {
@@ -93,6 +121,9 @@ main(void)
 		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_use),
 		cmocka_unit_test(test_wait),
+#ifdef INVARIANTS
+		cmocka_unit_test(test_checks),
+#endif
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

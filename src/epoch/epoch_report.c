@@ -3,8 +3,9 @@
  * Copyright (c) 2026 The netepoch authors
  *
  * What the library says: broken rules (panic), remarks (report), counters,
- * and where a thread is.  Where it goes can be chosen by the program.  A panic handler that returns lets the library go on
- * without the operation that broke the rule.
+ * and where a thread is.  Where it goes can be chosen by the program.  A panic
+ * handler that returns lets the library go on without the operation that broke
+ * the rule.
  */
 #include <stdarg.h>
 #include <stdio.h>
