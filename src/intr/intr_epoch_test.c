@@ -325,7 +325,7 @@ static enum intr_more
 leave_intr(void *arg)
 {
 
-	epoch_exit(net_epoch_preempt);
+	epoch_exit_raw(net_epoch_preempt);
 	return (INTR_DONE);
 }
 

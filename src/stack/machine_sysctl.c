@@ -50,7 +50,7 @@ static const struct epoch_leaf {
 	E("oldest_max_ns", es_oldest_max,
 	    "greatest age of a callback when it ran, ns"),
 	E("longest_section_ns", es_longest_section,
-	    "longest section that a writer waited for, ns"),
+	    "longest section seen, at least, ns"),
 	E("longest_grace_ns", es_longest_grace,
 	    "longest grace period that met a section, ns"),
 	E("stalls", es_stalls, "sections reported as stalled"),
