@@ -100,6 +100,17 @@ struct ngm_mkpeer {
 };
 NG_ASSERT_SIZE(struct ngm_mkpeer, 96);
 
+/*
+ * The other argument of NGM_MKPEER, beyond FreeBSD's: the node has a name at
+ * once, and if it cannot have it, it is not made.  With both hooks empty it is
+ * joined to nothing, and stays until it has lost its last hook.
+ */
+struct ngm_mkpeer_named {
+	struct ngm_mkpeer mkpeer;
+	char	name[NG_NODESIZ];
+};
+NG_ASSERT_SIZE(struct ngm_mkpeer_named, 128);
+
 /* Join ourhook to the peerhook of the node at path, as seen from us. */
 struct ngm_connect {
 	char	path[NG_PATHSIZ];

@@ -301,7 +301,7 @@ nodes(void)
 static void
 test_mkpeer(void **state)
 {
-	struct { struct ngm_mkpeer mp; char name[NG_NODESIZ]; } named;
+	struct ngm_mkpeer_named named = { .name = "" };
 
 	assert_int_equal(ngt_mkpeer(".", "nosuch", "x", "y"), ENXIO);
 	assert_int_equal(ngt_mkpeer(".", "never", "x", "y"), EDOM);
@@ -318,9 +318,9 @@ test_mkpeer(void **state)
 	    95), EINVAL);
 
 	memset(&named, 0, sizeof(named));
-	strcpy(named.mp.type, "relay");
-	strcpy(named.mp.ourhook, "z");
-	strcpy(named.mp.peerhook, "y");
+	strcpy(named.mkpeer.type, "relay");
+	strcpy(named.mkpeer.ourhook, "z");
+	strcpy(named.mkpeer.peerhook, "y");
 	strcpy(named.name, "probe");
 	assert_int_equal(ngt_msg(".", NGM_GENERIC_COOKIE, NGM_MKPEER, &named,
 	    sizeof(named)), EADDRINUSE);
@@ -329,6 +329,23 @@ test_mkpeer(void **state)
 	assert_int_equal(ngt_msg(".", NGM_GENERIC_COOKIE, NGM_MKPEER, &named,
 	    sizeof(named)), 0);
 	assert_non_null(ng_findnode(ngt_vnet(), "called"));
+
+	/* Joined to nothing: only with a name, and only without both hooks. */
+	strcpy(named.name, "alone");
+	named.mkpeer.ourhook[0] = '\0';
+	assert_int_equal(ngt_msg(".", NGM_GENERIC_COOKIE, NGM_MKPEER, &named,
+	    sizeof(named)), EINVAL);
+	named.mkpeer.peerhook[0] = '\0';
+	assert_int_equal(ngt_msg(".", NGM_GENERIC_COOKIE, NGM_MKPEER, &named,
+	    sizeof(named)), 0);
+	assert_int_equal(nodes(), 4);
+	assert_int_equal(ngt_connect(".", "alone:", "w", "y"), 0);
+	assert_int_equal(ngt_rmhook(".", "w"), 0);
+	assert_null(ng_findnode(ngt_vnet(), "alone"));
+	named.name[0] = '\0';
+	assert_int_equal(ngt_msg(".", NGM_GENERIC_COOKIE, NGM_MKPEER, &named,
+	    sizeof(named)), EINVAL);
+	assert_int_equal(nodes(), 3);
 }
 
 static void

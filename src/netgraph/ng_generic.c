@@ -11,8 +11,9 @@
  * each handler gets a copy of the size that it expects, with every string
  * ended at its last byte.
  *
- * Beyond FreeBSD's: NGM_MKPEER with 32 bytes more names the new node, in the
- * same step (struct ngm_mkpeer and a name, 128 bytes).
+ * Beyond FreeBSD's: NGM_MKPEER with struct ngm_mkpeer_named names the new node
+ * in the same step, and may make one without hooks, so that a graph can be
+ * built in any order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,11 +21,6 @@
 
 #include "ifnet/vnet.h"
 #include "netgraph/ng_private.h"
-
-struct ng_mkpeer_named {
-	struct ngm_mkpeer mn_mkpeer;
-	char		 mn_name[NG_NODESIZ]; /* empty: none */
-};
 
 /* The argument, if it has just that size. */
 static int
@@ -42,11 +38,12 @@ ng_arg(const struct ng_mesg *msg, void *arg, size_t len)
 static int
 ng_mkpeer(node_p node, const struct ng_mesg *msg)
 {
-	struct ng_mkpeer_named mn;
-	struct ngm_mkpeer *mp = &mn.mn_mkpeer;
+	struct ngm_mkpeer_named mn;
+	struct ngm_mkpeer *mp = &mn.mkpeer;
 	struct netgraph *ng = node->nd_graph;
 	struct ng_typereg *tr;
 	node_p peer;
+	bool alone;
 	int error;
 
 	memset(&mn, 0, sizeof(mn));
@@ -57,7 +54,7 @@ ng_mkpeer(node_p node, const struct ng_mesg *msg)
 	NG_END_STRING(mp->type);
 	NG_END_STRING(mp->ourhook);
 	NG_END_STRING(mp->peerhook);
-	NG_END_STRING(mn.mn_name);
+	NG_END_STRING(mn.name);
 	error = ng_type_get(ng, mp->type, true, &tr);
 	if (error != 0)
 		return (error);
@@ -66,8 +63,10 @@ ng_mkpeer(node_p node, const struct ng_mesg *msg)
 	if ((peer = ng_node_alloc(ng, tr, &error)) == NULL)
 		return (error);
 	ng_node_ref(peer);
-	error = mn.mn_name[0] != '\0' ? ng_name_node(peer, mn.mn_name) : 0;
-	if (error == 0)
+	error = mn.name[0] != '\0' ? ng_name_node(peer, mn.name) : 0;
+	alone = mn.name[0] != '\0' && mp->ourhook[0] == '\0' &&
+	    mp->peerhook[0] == '\0';
+	if (error == 0 && !alone)
 		error = ng_connect_nodes(node, mp->ourhook, peer,
 		    mp->peerhook);
 	if (error != 0)
