@@ -22,6 +22,8 @@ const struct tool *const tools[] = {
 	&tool_sysctl,
 	&tool_vmstat,
 	&tool_systat,
+	&tool_ngctl,
+	&tool_nghook,
 	&tool_kldstat,
 	&tool_kldload,
 	&tool_kldunload,

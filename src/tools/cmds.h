@@ -19,6 +19,8 @@ extern const struct tool tool_kldstat;
 extern const struct tool tool_kldunload;
 extern const struct tool tool_list;
 extern const struct tool tool_netstat;
+extern const struct tool tool_ngctl;
+extern const struct tool tool_nghook;
 extern const struct tool tool_route;
 extern const struct tool tool_shell;
 extern const struct tool tool_sysctl;
