@@ -261,7 +261,7 @@ struct converter {
 	enum convert	 how;
 	int		 sends;		/* how many it gets */
 	char		 text[64];	/* what a command came with */
-	struct ng_mesg	 last;		/* header of the last send */
+	struct ng_msghdr last;		/* of the last send */
 	pthread_t	 thread;
 };
 
@@ -311,7 +311,7 @@ converter(void *arg)
 		(void)test_recv(node.cs, buf, sizeof(buf), fds);
 		memcpy(&ctl, buf, sizeof(ctl));
 		memcpy(mesg, buf + sizeof(ctl) + ctl.pathlen, ctl.msglen);
-		cv->last = *ask;
+		cv->last = ask->header;
 		if (ask->header.cmd == NGM_ASCII2BINARY) {
 			(void)snprintf(cv->text, sizeof(cv->text), "%.31s|%.30s",
 			    ask->data + offsetof(struct ng_msghdr, cmdstr),
@@ -365,12 +365,12 @@ test_send_text(void **state)
 	assert_int_equal(errno, 0);
 	converter_wait(&cv);
 	assert_string_equal(cv.text, "setconfig|{ a=5 }");
-	assert_int_equal(cv.last.header.token, token);
-	assert_int_equal(cv.last.header.typecookie, 4711);
-	assert_int_equal(cv.last.header.cmd, 12);
-	assert_int_equal(cv.last.header.flags, NGF_ORIG);
-	assert_int_equal(cv.last.header.arglen, 7);
-	assert_string_equal((char *)cv.last.header.cmdstr, "setconfig");
+	assert_int_equal(cv.last.token, token);
+	assert_int_equal(cv.last.typecookie, 4711);
+	assert_int_equal(cv.last.cmd, 12);
+	assert_int_equal(cv.last.flags, NGF_ORIG);
+	assert_int_equal(cv.last.arglen, 7);
+	assert_string_equal((char *)cv.last.cmdstr, "setconfig");
 
 	converter_start(&cv, CV_RIGHT, 2);
 	assert_int_equal(NgSendAsciiMsg(cs, "br:", "reset"), token + 2);
@@ -413,8 +413,8 @@ test_recv_text(void **state)
 	assert_string_equal(path, "[5]:");
 	assert_string_equal(in.mesg.data, "{ n=5 }");
 	assert_int_equal(in.mesg.header.cmd, 12);
-	assert_int_equal(cv.last.header.cmd, NGM_BINARY2ASCII);
-	assert_int_equal(cv.last.header.arglen, 56 + 4);
+	assert_int_equal(cv.last.cmd, NGM_BINARY2ASCII);
+	assert_int_equal(cv.last.arglen, 56 + 4);
 
 	send_mesg("[5]:", make_mesg(&out.mesg, 12, 4));
 	converter_start(&cv, CV_RIGHT, 1);
