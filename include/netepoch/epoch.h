@@ -44,36 +44,40 @@ extern "C" {
 #define	EPOCH_HELP	 0x10U	/* with POLLED: epoch_call() may run them */
 
 #define	EPOCH_MAX	64	/* epochs in a process */
-#define	EPOCH_KEY_ASYMMETRIC ((uint64_t)EPOCH_ASYMMETRIC << 32)
 #define	EPOCH_RING	16384U	/* callbacks a thread may have outstanding */
 #define	EPOCH_LINE	128	/* two cache lines: prefetchers fetch pairs */
+#define	EPOCH_HALF	64	/* one */
 
 /*
- * Constant while the epoch exists, but for e_value, which has lines of its
- * own: a nested section reads e_key only and must not miss on e_value.
- * The key is one word because entering is bound by its loads.
+ * All epochs lie in one page, so that the address itself says which it is: a
+ * nested section does not read this line, which a waiting writer changes.
  */
 struct epoch {
-	uint64_t	 e_key;		/* (c) flags << 32 | section's offset */
-	uint64_t	 e_value	/* (a) bumped by writers, never 0 */
-	    __attribute__((__aligned__(EPOCH_LINE)));
-} __attribute__((__aligned__(EPOCH_LINE)));
+	uint64_t	 e_value;	/* (a) bumped by writers, never 0 */
+	uint32_t	 e_flags;	/* (c) while the epoch exists */
+} __attribute__((__aligned__(EPOCH_HALF)));
+
+#define	EPOCH_PAGE	(EPOCH_MAX * sizeof(struct epoch))
 
 typedef struct epoch *epoch_t;
 
-/* r_value of the record that stands in until a thread's first entry. */
+/*
+ * r_value until a thread's first entry.  Above every goal, so in no writer's
+ * way; negative, so that one look at the sign tells it from a section.
+ */
 #define	EPOCH_NOBODY	UINT64_MAX
 
 /* What a thread publishes for one epoch: its line is read by writers. */
 struct epoch_record {
 	uint64_t	 r_value;	/* (a) e_value at entry; 0: outside */
-	struct epoch_record *r_next;	/* (c) in the epoch's list */
-	const void	*r_owner;	/* (a) NULL: free for a new thread */
-	int32_t		 r_tid;		/* (a) for reports */
+	struct epoch_record *r_next;	/* (c) in the epoch's list, once there */
+	const void	*r_owner;	/* (a) NULL: of no living thread */
 	uint64_t	 r_stalled;	/* (a) r_value already reported */
+	int32_t		 r_tid;		/* (a) for reports */
+	uint32_t	 r_listed;	/* (l) is in the epoch's list */
 	uint64_t	 r_seen;	/* r_value at the last look; who looks, */
 	uint64_t	 r_since;	/* one at a time, saw it first then, ns */
-} __attribute__((__aligned__(EPOCH_LINE)));
+} __attribute__((__aligned__(EPOCH_HALF)));
 
 struct epoch_context;
 typedef struct epoch_context *epoch_context_t;
@@ -92,13 +96,17 @@ struct epoch_queue {
 	uint32_t	 q_wake;	/* (a) the reclaimer sleeps */
 };
 
-/* A thread's private side of one epoch: no other thread looks at it. */
+/*
+ * A thread's side of one epoch.  The record is in here, and not behind a
+ * pointer, because a pair is bound by what it must look up.  The rest has a
+ * line of its own, which no other thread looks at.
+ */
 struct epoch_section {
-	struct epoch_record *s_record;	/* (t) stand-ins before first use, */
-	struct epoch_queue *s_queue;	/* (t) both */
-	uint64_t	 s_nested;	/* (t) entries beyond the outermost */
-	uint64_t	 s_spare;
-};
+	struct epoch_record s_record;
+	uint64_t	 s_nested	/* (t) entries beyond the outermost */
+	    __attribute__((__aligned__(EPOCH_HALF)));
+	struct epoch_queue *s_queue;	/* (t) a stand-in before first use */
+} __attribute__((__aligned__(EPOCH_LINE)));
 
 struct epoch_thread {
 	struct epoch_section td_section[EPOCH_MAX];
@@ -183,7 +191,7 @@ epoch_report_t epoch_set_report_handler(epoch_report_t);
 int	 epoch_trace_list(char *, size_t);
 
 /* Called by the inline functions below and by the macros; not by programs. */
-struct epoch_record *epoch_attach(epoch_t);
+void	 epoch_enter_first(epoch_t);
 void	 epoch_call_slow(epoch_t, epoch_callback_t, epoch_context_t);
 void	 epoch_call_stop(epoch_t);
 void	 epoch_call_debug(epoch_t, epoch_callback_t, epoch_context_t,
@@ -197,12 +205,13 @@ void	 epoch_exit_preempt_debug(epoch_t, epoch_tracker_t, const char *, int);
 void	 epoch_sleepable_assert(const char *, const char *, int);
 void	 epoch_live_assert(epoch_context_t, const char *, int);
 
-/* This thread's private side of the epoch with this key. */
+/* This thread's side of an epoch. */
 static inline struct epoch_section *
-epoch_section_self(uint64_t key)
+epoch_section_self(epoch_t e)
 {
 	return ((struct epoch_section *)(void *)((char *)epoch_self +
-	    (uint32_t)key));
+	    (uintptr_t)e % EPOCH_PAGE *
+	    (sizeof(struct epoch_section) / sizeof(struct epoch))));
 }
 
 /*
@@ -211,15 +220,16 @@ epoch_section_self(uint64_t key)
  * a full barrier on both sides: here the exchange, or, in an asymmetric
  * epoch, the membarrier(2) that the writer issues between bump and scan.
  * Both stores release: a writer that sees this value also sees every earlier
- * section of this thread finished.
+ * section of this thread finished.  The asymmetric kind is laid out straight
+ * because it is the one that notices a jump.
  */
 static inline void
-epoch_publish(epoch_t e, uint64_t key, struct epoch_record *r)
+epoch_publish(epoch_t e, struct epoch_record *r)
 {
 	uint64_t value;
 
 	value = __atomic_load_n(&e->e_value, __ATOMIC_ACQUIRE);
-	if ((key & EPOCH_KEY_ASYMMETRIC) != 0) {
+	if (__builtin_expect((e->e_flags & EPOCH_ASYMMETRIC) != 0, 1)) {
 		__atomic_store_n(&r->r_value, value, __ATOMIC_RELEASE);
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		return;
@@ -232,23 +242,6 @@ epoch_publish(epoch_t e, uint64_t key, struct epoch_record *r)
 }
 
 /*
- * So many nested sections are open now.  In the common case, one level, a
- * constant is stored on a predicted branch: with a plain ++ and -- each nested
- * pair would wait for the stores of the pair before.  The empty asm keeps the
- * compiler from turning the branch into a conditional move, which waits too.
- */
-static inline void
-epoch_nested_set(struct epoch_section *s, uint64_t n, uint64_t common)
-{
-	if (__builtin_expect(n == common, 1)) {
-		s->s_nested = common;
-	} else {
-		__asm__ volatile("" : "+r"(n));
-		s->s_nested = n;
-	}
-}
-
-/*
  * Enter.  The published value itself says whether the thread is inside, so
  * the outermost entry is one store, and a nested one does not write to the
  * line that writers read.  A signal handler that enters and leaves between
@@ -258,17 +251,17 @@ epoch_nested_set(struct epoch_section *s, uint64_t n, uint64_t common)
 static inline void
 epoch_enter_raw(epoch_t e)
 {
-	uint64_t value, key = e->e_key;
-	struct epoch_section *s = epoch_section_self(key);
-	struct epoch_record *r = s->s_record;
+	struct epoch_section *s = epoch_section_self(e);
+	int64_t value;
 
-	value = __atomic_load_n(&r->r_value, __ATOMIC_RELAXED);
-	if (value == 0)
-		epoch_publish(e, key, r);
-	else if (__builtin_expect(value != EPOCH_NOBODY, 1))
-		epoch_nested_set(s, s->s_nested + 1, 1);
+	value = (int64_t)__atomic_load_n(&s->s_record.r_value,
+	    __ATOMIC_RELAXED);
+	if (__builtin_expect(value == 0, 1))
+		epoch_publish(e, &s->s_record);
+	else if (__builtin_expect(value > 0, 1))
+		s->s_nested++;
 	else
-		epoch_publish(e, key, epoch_attach(e));
+		epoch_enter_first(e);
 	EPOCH_PROBE1(enter, e);
 }
 
@@ -276,24 +269,25 @@ epoch_enter_raw(epoch_t e)
 static inline void
 epoch_exit_raw(epoch_t e)
 {
-	struct epoch_section *s = epoch_section_self(e->e_key);
+	struct epoch_section *s = epoch_section_self(e);
 
 	EPOCH_PROBE1(exit, e);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (s->s_nested == 0)
-		__atomic_store_n(&s->s_record->r_value, 0, __ATOMIC_RELEASE);
+	if (__builtin_expect(s->s_nested == 0, 1))
+		__atomic_store_n(&s->s_record.r_value, 0, __ATOMIC_RELEASE);
 	else
-		epoch_nested_set(s, s->s_nested - 1, 0);
+		s->s_nested--;
 }
 
 /* How many sections of its epoch are open in s. */
 static inline uint64_t
 epoch_section_depth(const struct epoch_section *s)
 {
-	uint64_t value;
+	int64_t value;
 
-	value = __atomic_load_n(&s->s_record->r_value, __ATOMIC_RELAXED);
-	return (value == 0 || value == EPOCH_NOBODY ? 0 : s->s_nested + 1);
+	value = (int64_t)__atomic_load_n(&s->s_record.r_value,
+	    __ATOMIC_RELAXED);
+	return (value > 0 ? s->s_nested + 1 : 0);
 }
 
 /*
@@ -305,7 +299,7 @@ epoch_section_depth(const struct epoch_section *s)
 static inline void
 epoch_call_raw(epoch_t e, epoch_callback_t cb, epoch_context_t ctx)
 {
-	struct epoch_queue *q = epoch_section_self(e->e_key)->s_queue;
+	struct epoch_queue *q = epoch_section_self(e)->s_queue;
 	epoch_context_t *put = q->q_put;
 
 	EPOCH_PROBE1(call, e);
@@ -339,7 +333,7 @@ static inline int
 in_epoch(epoch_t e)
 {
 	return (e != NULL &&
-	    epoch_section_depth(epoch_section_self(e->e_key)) != 0);
+	    epoch_section_depth(epoch_section_self(e)) != 0);
 }
 
 #ifdef INVARIANTS

@@ -34,19 +34,23 @@
 #define	EPOCH_FLAGS	(EPOCH_PREEMPT | EPOCH_LOCKED | EPOCH_ASYMMETRIC | \
 	EPOCH_POLLED | EPOCH_HELP)
 
+/* Aligned to their size: their address in it is what tells them apart. */
+struct epoch epoch_all[EPOCH_MAX] __attribute__((aligned(EPOCH_PAGE))) = {
+	[0] = { .e_value = 1, .e_flags = EPOCH_PREEMPT },
+};
+
+_Static_assert(EPOCH_PAGE == 4096, "more than loaders align to");
+
 struct epoch_slot epoch_slots[EPOCH_MAX] = {
 	[0] = {
-		.es_epoch = {
-			.e_key = (uint64_t)EPOCH_PREEMPT << 32,
-			.e_value = 1,
-		},
+		.es_epoch = &epoch_all[0],
 		.es_base = 1,
 		.es_name = "Net preemptible",
 		.es_inuse = 1,
 	},
 };
 
-struct epoch *const net_epoch_preempt = &epoch_slots[0].es_epoch;
+struct epoch *const net_epoch_preempt = &epoch_all[0];
 
 static bool epoch_membarrier;		/* (c) after the constructor */
 
@@ -98,12 +102,11 @@ epoch_slot_init(struct epoch_slot *es, const char *name, unsigned int flags)
 	if ((flags & EPOCH_ASYMMETRIC) != 0 && !epoch_membarrier)
 		flags &= ~EPOCH_ASYMMETRIC;
 	/* The reclaimer may still look at the slot's former life. */
-	__atomic_store_n(&es->es_epoch.e_key, (uint64_t)flags << 32 |
-	    epoch_index(es) * sizeof(struct epoch_section), __ATOMIC_RELAXED);
+	__atomic_store_n(&es->es_epoch->e_flags, flags, __ATOMIC_RELAXED);
 	epoch_queues_wake(es);
 	(void)strncpy(es->es_name, name, sizeof(es->es_name) - 1);
 	es->es_name[sizeof(es->es_name) - 1] = '\0';
-	es->es_base = es->es_epoch.e_value;
+	es->es_base = es->es_epoch->e_value;
 	__atomic_store_n(&es->es_stall_ns, 0, __ATOMIC_RELAXED);
 	es->es_stall_cb = NULL;
 	es->es_stall_arg = NULL;
@@ -143,7 +146,7 @@ epoch_alloc(const char *name, unsigned int flags)
 		errno = ENFILE;
 		return (NULL);
 	}
-	return (&es->es_epoch);
+	return (es->es_epoch);
 }
 
 /*
@@ -177,7 +180,8 @@ epoch_free(epoch_t e)
 	while (epoch_backlog(es) != 0);
 	for (r = __atomic_load_n(&es->es_records, __ATOMIC_ACQUIRE); r != NULL;
 	    r = r->r_next) {
-		if (__atomic_load_n(&r->r_value, __ATOMIC_ACQUIRE) != 0) {
+		if ((int64_t)__atomic_load_n(&r->r_value, __ATOMIC_ACQUIRE) >
+		    0) {
 			epoch_panicf("epoch_free: thread %d is inside \"%s\"",
 			    (int)r->r_tid, es->es_name);
 			return;
@@ -203,7 +207,7 @@ epoch_name(epoch_t e)
 unsigned int
 epoch_flags(epoch_t e)
 {
-	return ((unsigned int)(e->e_key >> 32));
+	return (e->e_flags);
 }
 
 /*
@@ -215,7 +219,7 @@ epoch_bump(struct epoch_slot *es)
 {
 	uint64_t goal;
 
-	goal = __atomic_add_fetch(&es->es_epoch.e_value, 1, __ATOMIC_SEQ_CST);
+	goal = __atomic_add_fetch(&es->es_epoch->e_value, 1, __ATOMIC_SEQ_CST);
 #if !defined(__x86_64__)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
@@ -294,20 +298,20 @@ epoch_wait_slot(struct epoch_slot *es, const char *func)
 		return;
 	}
 	/* Not left to debug builds: it would wait for itself for ever. */
-	if (epoch_section_depth(epoch_section_self(es->es_epoch.e_key)) != 0) {
+	if (epoch_section_depth(epoch_section_self(es->es_epoch)) != 0) {
 		epoch_panicf("%s: inside a section of \"%s\"", func,
 		    es->es_name);
 		return;
 	}
 	if (epoch_debug_wait(func, es))
 		return;
-	EPOCH_LIB_PROBE1(wait__start, &es->es_epoch);
+	EPOCH_LIB_PROBE1(wait__start, es->es_epoch);
 	goal = epoch_bump(es);
 	if ((epoch_slot_flags(es) & EPOCH_ASYMMETRIC) != 0)
 		epoch_heavy_barrier(es);
 	epoch_goal_wait(es,
 	    __atomic_load_n(&es->es_records, __ATOMIC_ACQUIRE), goal);
-	EPOCH_LIB_PROBE1(wait__end, &es->es_epoch);
+	EPOCH_LIB_PROBE1(wait__end, es->es_epoch);
 }
 
 /*

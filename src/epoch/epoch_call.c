@@ -431,7 +431,7 @@ epoch_throttle(struct epoch_slot *es, struct epoch_ring *q)
 		if (!help) {
 			epoch_reclaim_kick();
 			(void)nanosleep(&ts, NULL);
-		} else if (epoch_poll(&es->es_epoch) == 0) {
+		} else if (epoch_poll(es->es_epoch) == 0) {
 			(void)sched_yield();
 		}
 	} while (epoch_ring_used(q) > EPOCH_RING / 2 &&
@@ -469,8 +469,7 @@ epoch_call_over(struct epoch_slot *es, struct epoch_ring *q,
 static inline struct epoch_ring *
 epoch_queue_self(epoch_t e)
 {
-	return ((struct epoch_ring *)(void *)epoch_section_self(e->e_key)->
-	    s_queue);
+	return ((struct epoch_ring *)(void *)epoch_section_self(e)->s_queue);
 }
 
 /*

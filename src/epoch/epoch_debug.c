@@ -96,7 +96,7 @@ static void
 epoch_debug_time(struct epoch_td *td, epoch_t e, const char *file, int line)
 {
 	struct epoch_slot *es = epoch_slot(e);
-	unsigned int i = (uint32_t)e->e_key / sizeof(struct epoch_section);
+	unsigned int i = epoch_index(epoch_slot(e));
 	struct epoch_place *p = &td->td_place[i];
 	uint64_t took;
 
@@ -135,7 +135,7 @@ epoch_debug_valid(epoch_t e, const char *file, int line)
 static struct epoch_td *
 epoch_debug_enter(epoch_t e, const char *file, int line)
 {
-	unsigned int i = (uint32_t)e->e_key / sizeof(struct epoch_section);
+	unsigned int i = epoch_index(epoch_slot(e));
 	struct epoch_td *td;
 
 	epoch_enter_raw(e);

@@ -87,5 +87,5 @@ int
 in_epoch(epoch_t e)
 {
 	return (e != NULL &&
-	    epoch_section_depth(epoch_section_self(e->e_key)) != 0);
+	    epoch_section_depth(epoch_section_self(e)) != 0);
 }

@@ -63,7 +63,7 @@ struct epoch_ring {
 
 /* An epoch with its writers' side. */
 struct epoch_slot {
-	struct epoch	 es_epoch;
+	epoch_t		 es_epoch;	/* (c) the part that readers see */
 	struct epoch_record *es_records; /* (a) push only */
 	struct epoch_ring *es_queues;	/* (a) push only */
 	char		 es_name[32];	/* (c) */
@@ -93,7 +93,6 @@ struct epoch_td {
 	struct epoch_td	*td_link;	/* (c) in the list of all */
 	struct epoch_td	*td_next;	/* (l) free list */
 	pid_t		 td_tid;	/* (c) while owned */
-	unsigned int	 td_index;	/* (c) */
 	struct epoch_slot *td_running;	/* (t) callbacks of this one run */
 	/* Debug builds only. */
 	uint64_t	 td_notes;	/* (t) sections entered */
@@ -116,20 +115,20 @@ struct epoch_backoff {
 	unsigned int	 eb_sleeps;
 };
 
+EPOCH_HIDDEN extern struct epoch epoch_all[EPOCH_MAX];
 EPOCH_HIDDEN extern struct epoch_slot epoch_slots[EPOCH_MAX];
 EPOCH_HIDDEN extern pthread_mutex_t epoch_lock;
 
 static inline struct epoch_slot *
 epoch_slot(epoch_t e)
 {
-	return ((struct epoch_slot *)(void *)e);
+	return (&epoch_slots[e - epoch_all]);
 }
 
 static inline unsigned int
 epoch_slot_flags(const struct epoch_slot *es)
 {
-	return ((unsigned int)(__atomic_load_n(&es->es_epoch.e_key,
-	    __ATOMIC_RELAXED) >> 32));
+	return (__atomic_load_n(&es->es_epoch->e_flags, __ATOMIC_RELAXED));
 }
 
 static inline unsigned int
@@ -138,7 +137,7 @@ epoch_index(const struct epoch_slot *es)
 	return ((unsigned int)(es - epoch_slots));
 }
 
-/* Valid once epoch_attach() was called; else the empty stand-in. */
+/* The empty stand-in until the first entry, or epoch_td_get(). */
 static inline struct epoch_td *
 epoch_td_self(void)
 {

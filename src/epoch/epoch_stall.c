@@ -93,7 +93,7 @@ epoch_stall_tell(struct epoch_slot *es, struct epoch_record *r, uint64_t age)
 
 	epoch_count(&es->es_stats.es_stalls, 1);
 	(void)memset(&st, 0, sizeof(st));
-	st.st_epoch = &es->es_epoch;
+	st.st_epoch = es->es_epoch;
 	st.st_name = es->es_name;
 	st.st_tid = __atomic_load_n(&r->r_tid, __ATOMIC_RELAXED);
 	st.st_age = age;
@@ -122,7 +122,7 @@ epoch_stall_note(struct epoch_slot *es, struct epoch_record *r, uint64_t age)
 	epoch_count_max(&es->es_stats.es_longest_section, age);
 	limit = __atomic_load_n(&es->es_stall_ns, __ATOMIC_RELAXED);
 	value = __atomic_load_n(&r->r_value, __ATOMIC_RELAXED);
-	if (limit == 0 || age < limit || value == 0 ||
+	if (limit == 0 || age < limit || (int64_t)value <= 0 ||
 	    __atomic_exchange_n(&r->r_stalled, value, __ATOMIC_RELAXED) ==
 	    value)
 		return;
@@ -225,7 +225,7 @@ epoch_stall_looks(void)
 		if (now == 0)
 			now = epoch_now();
 		if (es->es_look_due <= now || es->es_look_due > now + every) {
-			(void)epoch_stall_check(&es->es_epoch);
+			(void)epoch_stall_check(es->es_epoch);
 			es->es_look_due = now + every;
 		}
 		if (next == 0 || es->es_look_due - now < next)

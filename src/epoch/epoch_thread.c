@@ -4,6 +4,11 @@
  *
  * Threads: blocks, records and their way back at thread exit, and fork.
  *
+ * A thread has one block with a record for each epoch in it.  A record goes
+ * on its epoch's list at the first entry, and stays there: the block's next
+ * thread finds it listed.  While no thread has entered by it, its value is
+ * EPOCH_NOBODY, which no writer waits for.
+ *
  * Nothing here calls malloc: the first entry of a thread may happen in a
  * signal handler.  Memory comes from mmap(2) in chunks, is never returned and
  * is reused through the free lists, so it is bounded by the highest number of
@@ -21,10 +26,9 @@
 #define	EPOCH_CHUNK	65536UL
 
 /* In place of a block: no queues, no records but the stand-in. */
-static struct epoch_record epoch_norecord = { .r_value = EPOCH_NOBODY };
 static struct epoch_td epoch_nobody = {
 	.td_pub.td_section[0 ... EPOCH_MAX - 1] = {
-		.s_record = &epoch_norecord,
+		.s_record.r_value = EPOCH_NOBODY,
 		.s_queue = &epoch_noqueue.rq,
 	},
 };
@@ -92,16 +96,6 @@ epoch_mem_alloc(size_t size)
 	return (p);
 }
 
-/* A block that is nobody's; epoch_lock held. */
-static void
-epoch_td_clear(struct epoch_td *td)
-{
-	struct epoch_td *link = td->td_link;
-
-	*td = epoch_nobody;
-	td->td_link = link;
-}
-
 /* This thread's block, made or reused; epoch_lock held. */
 static struct epoch_td *
 epoch_td_attach(void)
@@ -115,10 +109,10 @@ epoch_td_attach(void)
 		epoch_td_free = td->td_next;
 	} else {
 		td = epoch_mem_alloc(sizeof(*td));
+		*td = epoch_nobody;
 		td->td_link = epoch_td_all;
 		epoch_td_all = td;
 	}
-	epoch_td_clear(td);
 	td->td_tid = gettid();
 	(void)pthread_setspecific(epoch_key, td);
 	epoch_self = &td->td_pub;
@@ -139,41 +133,34 @@ epoch_td_get(void)
 	return (td);
 }
 
-/* A record for td in es, made or reused; epoch_lock held. */
-static struct epoch_record *
-epoch_record_get(struct epoch_slot *es, struct epoch_td *td)
+/*
+ * Make td's record count in es; epoch_lock held.  The barrier is full: a scan
+ * that misses the record, or its owner, came before anything that the thread
+ * will read in a section.
+ */
+static void
+epoch_record_attach(struct epoch_slot *es, struct epoch_td *td,
+    struct epoch_record *r)
 {
-	struct epoch_record *r;
-
-	for (r = es->es_records; r != NULL; r = r->r_next) {
-		if (r->r_owner == NULL)
-			break;
-	}
-	if (r == NULL) {
-		r = epoch_mem_alloc(sizeof(*r));
-		r->r_tid = td->td_tid;
-		r->r_owner = td;
-		r->r_next = es->es_records;
-		/*
-		 * Full barrier: a scan that misses the record came before
-		 * anything that its thread will read in a section.
-		 */
-		(void)__atomic_exchange_n(&es->es_records, r,
-		    __ATOMIC_SEQ_CST);
-		return (r);
-	}
 	__atomic_store_n(&r->r_tid, td->td_tid, __ATOMIC_RELAXED);
-	(void)__atomic_exchange_n(&r->r_owner, (const void *)td,
-	    __ATOMIC_SEQ_CST);
-	return (r);
+	__atomic_store_n(&r->r_owner, (const void *)td, __ATOMIC_RELAXED);
+	if (r->r_listed == 0) {
+		r->r_listed = 1;
+		r->r_next = es->es_records;
+		__atomic_store_n(&es->es_records, r, __ATOMIC_RELEASE);
+	}
+	(void)__atomic_exchange_n(&r->r_value, 0, __ATOMIC_SEQ_CST);
+#if !defined(__x86_64__)
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
 }
 
 /*
- * First entry of a thread into e: give it a record.  Called by the inline
- * functions, also from a signal handler.  Takes a mutex, briefly.
+ * First entry of a thread into e: give it a record, and enter.  Called by the
+ * inline functions, also from a signal handler.  Takes a mutex, briefly.
  */
-struct epoch_record *
-epoch_attach(epoch_t e)
+void
+epoch_enter_first(epoch_t e)
 {
 	struct epoch_slot *es = epoch_slot(e);
 	struct epoch_section *s;
@@ -183,10 +170,11 @@ epoch_attach(epoch_t e)
 	epoch_lock_enter(&set);
 	td = epoch_td_attach();
 	s = &td->td_pub.td_section[epoch_index(es)];
-	if (s->s_record == &epoch_norecord)
-		s->s_record = epoch_record_get(es, td);
+	/* A signal handler may have been here before us. */
+	if (s->s_record.r_value == EPOCH_NOBODY)
+		epoch_record_attach(es, td, &s->s_record);
 	epoch_lock_exit(&set);
-	return (s->s_record);
+	epoch_publish(e, &s->s_record);
 }
 
 /* Is the thread in a section of any epoch? */
@@ -202,40 +190,53 @@ epoch_td_inside(const struct epoch_td *td)
 	return (false);
 }
 
+/* The block's thread is gone; epoch_lock held. */
+static void
+epoch_td_release(struct epoch_td *td)
+{
+	struct epoch_section *s;
+	unsigned int i;
+
+	for (i = 0; i < EPOCH_MAX; i++) {
+		s = &td->td_pub.td_section[i];
+		s->s_nested = 0;
+		__atomic_store_n(&s->s_record.r_value, EPOCH_NOBODY,
+		    __ATOMIC_RELEASE);
+		__atomic_store_n(&s->s_record.r_owner, NULL, __ATOMIC_RELEASE);
+		if (s->s_queue != &epoch_noqueue.rq)
+			((struct epoch_ring *)(void *)s->s_queue)->rq_owner =
+			    NULL;
+		s->s_queue = &epoch_noqueue.rq;
+	}
+	td->td_running = NULL;
+	td->td_notes = 0;
+	td->td_trackers = NULL;
+	td->td_stack_lo = td->td_stack_hi = 0;
+	(void)memset(td->td_place, 0, sizeof(td->td_place));
+	td->td_next = epoch_td_free;
+	epoch_td_free = td;
+}
+
 /*
  * Thread exit: give records and queues back.  A section left open can protect
  * nothing any more, so it is closed; debug builds panic first.  A destructor
- * that runs later and enters again gets a new block, and we are called again.
+ * that runs later and enters again gets a block again, and we are called again.
  */
 static void
 epoch_td_exit(void *arg)
 {
 	struct epoch_td *td = arg;
-	struct epoch_section *s;
-	struct epoch_record *r;
 	sigset_t set;
 	unsigned int i;
 
 	epoch_debug_exit_thread(td);
 	epoch_lock_enter(&set);
 	for (i = 0; i < EPOCH_MAX; i++) {
-		s = &td->td_pub.td_section[i];
-		r = s->s_record;
-		if (r != &epoch_norecord) {
-			if (epoch_section_depth(s) != 0)
-				epoch_count(
-				    &epoch_slots[i].es_stats.es_abandoned, 1);
-			__atomic_store_n(&r->r_value, 0, __ATOMIC_RELEASE);
-			__atomic_store_n(&r->r_owner, NULL, __ATOMIC_RELEASE);
-		}
-		if (s->s_queue != &epoch_noqueue.rq)
-			((struct epoch_ring *)(void *)s->s_queue)->rq_owner =
-			    NULL;
+		if (epoch_section_depth(&td->td_pub.td_section[i]) != 0)
+			epoch_count(&epoch_slots[i].es_stats.es_abandoned, 1);
 	}
-	epoch_td_clear(td);
 	epoch_self = &epoch_nobody.td_pub;
-	td->td_next = epoch_td_free;
-	epoch_td_free = td;
+	epoch_td_release(td);
 	epoch_lock_exit(&set);
 }
 
@@ -292,42 +293,23 @@ epoch_fork_prepare(void)
 	}
 }
 
-/* Every block but that of this thread is free again. */
-static void
-epoch_fork_blocks(const struct epoch_td *self)
-{
-	struct epoch_td *td;
-
-	epoch_td_free = NULL;
-	for (td = epoch_td_all; td != NULL; td = td->td_link) {
-		if (td == self)
-			continue;
-		epoch_td_clear(td);
-		td->td_next = epoch_td_free;
-		epoch_td_free = td;
-	}
-}
-
 /* The other threads are gone, and their sections with them. */
 static void
 epoch_fork_child(void)
 {
-	struct epoch_td *td = epoch_td_self();
-	struct epoch_record *r;
+	struct epoch_td *other, *td = epoch_td_self();
 	struct epoch_ring *q;
 	unsigned int i;
 
-	epoch_fork_blocks(td);
+	epoch_td_free = NULL;
+	for (other = epoch_td_all; other != NULL; other = other->td_link) {
+		if (other != td)
+			epoch_td_release(other);
+	}
 	for (i = 0; i < EPOCH_MAX; i++) {
 		epoch_slots[i].es_looking = 0;
-		for (r = epoch_slots[i].es_records; r != NULL; r = r->r_next) {
-			if (r->r_owner == td) {
-				r->r_tid = gettid();
-				continue;
-			}
-			r->r_value = 0;
-			r->r_owner = NULL;
-		}
+		if (td != &epoch_nobody)
+			td->td_pub.td_section[i].s_record.r_tid = gettid();
 		for (q = epoch_slots[i].es_queues; q != NULL; q = q->rq_next)
 			epoch_queue_forked(q, td);
 	}
@@ -345,7 +327,8 @@ epoch_init(void)
 	unsigned int i;
 
 	for (i = 0; i < EPOCH_MAX; i++) {
-		epoch_slots[i].es_epoch.e_value = 1;
+		epoch_all[i].e_value = 1;
+		epoch_slots[i].es_epoch = &epoch_all[i];
 		(void)pthread_mutex_init(&epoch_slots[i].es_mtx, NULL);
 	}
 	epoch_heavy_barrier_register();

@@ -21,7 +21,7 @@ sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE ALSO/p' "$page" |
 
 # What the header calls by itself is not for programs.
 sed -n 's/^	\(.*\);$/\1/p' "$source/src/epoch/epoch.map" |
-    grep -v -x -e epoch_attach -e epoch_call_slow -e epoch_call_stop \
+    grep -v -x -e epoch_enter_first -e epoch_call_slow -e epoch_call_stop \
     -e epoch_panic -e epoch_self >"$tmp/names"
 grep -o -E '^#define	(NET_)?EPOCH_[A-Z_]+\(' \
     "$source/include/netepoch/epoch.h" | sed 's/^#define	//; s/($//' |
