@@ -262,12 +262,13 @@ linux_if_setup(int index, bool up)
 	return (linux_request(buf, sizeof(buf), NULL));
 }
 
-int
-linux_if_promisc(int index, int *fdp)
+/* A device's mode, held as long as the socket is open. */
+static int
+linux_if_mode(int index, unsigned short mode, int *fdp)
 {
 	struct packet_mreq mr = {
 		.mr_ifindex = index,
-		.mr_type = PACKET_MR_PROMISC,
+		.mr_type = mode,
 	};
 	int error, fd;
 
@@ -283,6 +284,20 @@ linux_if_promisc(int index, int *fdp)
 	}
 	*fdp = fd;
 	return (0);
+}
+
+int
+linux_if_promisc(int index, int *fdp)
+{
+
+	return (linux_if_mode(index, PACKET_MR_PROMISC, fdp));
+}
+
+int
+linux_if_allmulti(int index, int *fdp)
+{
+
+	return (linux_if_mode(index, PACKET_MR_ALLMULTI, fdp));
 }
 
 int

@@ -52,6 +52,8 @@ int	linux_if_setup(int index, bool up);
  * fd is open.  EPERM without CAP_NET_RAW.
  */
 int	linux_if_promisc(int index, int *fdp);
+/* The same for frames to all groups. */
+int	linux_if_allmulti(int index, int *fdp);
 
 /*
  * Open a new TAP device called name, gone again when *fdp is closed, with a

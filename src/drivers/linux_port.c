@@ -226,7 +226,7 @@ linux_port_open(struct linux_port *lp, const char *drv, const char *device,
 		    "%s:%s: not an Ethernet device", drv, device));
 	snprintf(lp->lp_name, sizeof(lp->lp_name), "%s", li->li_name);
 	lp->lp_index = li->li_index;
-	lp->lp_promisc = -1;
+	lp->lp_promisc = lp->lp_allmulti = -1;
 	return (0);
 }
 
@@ -254,6 +254,7 @@ linux_port_ifnet(struct linux_port *lp, struct vnet *vnet,
 	ifp->if_setmtu = linux_port_setmtu;
 	ifp->if_setlladdr = linux_port_setlladdr;
 	ifp->if_setpromisc = linux_port_setpromisc;
+	ifp->if_setallmulti = linux_port_setallmulti;
 	atomic_init(&ifp->if_flags,
 	    IFF_BROADCAST | IFF_SIMPLEX | IFF_MULTICAST);
 	atomic_init(&ifp->if_mtu, li->li_mtu);
@@ -308,6 +309,15 @@ linux_port_watch(struct linux_port *lp)
 	return (0);
 }
 
+static void
+linux_port_mode_end(int *fdp)
+{
+
+	if (*fdp != -1)
+		close(*fdp);
+	*fdp = -1;
+}
+
 void
 linux_port_unwatch(struct linux_port *lp)
 {
@@ -318,9 +328,8 @@ linux_port_unwatch(struct linux_port *lp)
 	LIST_REMOVE(lp, lp_link);
 	mtx_unlock(&watch_mtx);
 	callout_drain(&lp->lp_callout);
-	if (lp->lp_promisc != -1)
-		close(lp->lp_promisc);
-	lp->lp_promisc = -1;
+	linux_port_mode_end(&lp->lp_promisc);
+	linux_port_mode_end(&lp->lp_allmulti);
 }
 
 /*
@@ -380,8 +389,18 @@ linux_port_setpromisc(struct ifnet *ifp, bool on)
 	if (on)
 		return (linux_port_gone(lp) ? 0 :
 		    linux_if_promisc(lp->lp_index, &lp->lp_promisc));
-	if (lp->lp_promisc != -1)
-		close(lp->lp_promisc);
-	lp->lp_promisc = -1;
+	linux_port_mode_end(&lp->lp_promisc);
+	return (0);
+}
+
+int
+linux_port_setallmulti(struct ifnet *ifp, bool on)
+{
+	struct linux_port *lp = ifp->if_softc;
+
+	if (on)
+		return (linux_port_gone(lp) ? 0 :
+		    linux_if_allmulti(lp->lp_index, &lp->lp_allmulti));
+	linux_port_mode_end(&lp->lp_allmulti);
 	return (0);
 }

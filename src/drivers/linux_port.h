@@ -31,6 +31,7 @@ struct linux_port {
 	char		 lp_name[LINUX_IFNAMSIZ]; /* (c) */
 	int		 lp_index;	/* (c) */
 	int		 lp_promisc;	/* (c) fd of linux_if_promisc(), -1 */
+	int		 lp_allmulti;	/* (c) of linux_if_allmulti(), -1 */
 	/*
 	 * Read what the kernel has counted; called once a second on the
 	 * callout thread, and may be NULL.
@@ -105,5 +106,6 @@ int	linux_port_init(struct ifnet *ifp);	/* brings the device up */
 int	linux_port_setmtu(struct ifnet *ifp, uint32_t mtu);
 int	linux_port_setlladdr(struct ifnet *ifp, const uint8_t *lladdr);
 int	linux_port_setpromisc(struct ifnet *ifp, bool on);
+int	linux_port_setallmulti(struct ifnet *ifp, bool on);
 
 #endif /* _DRIVERS_LINUX_PORT_H_ */

@@ -239,6 +239,7 @@ tap_ifnet(struct tap_softc *sc, struct vnet *vnet, const char *name,
 	ifp->if_init = NULL;
 	ifp->if_setlladdr = NULL;
 	ifp->if_setpromisc = NULL;
+	ifp->if_setallmulti = NULL;
 	snprintf(ifp->if_media, sizeof(ifp->if_media), "tap device");
 	ifp->if_mtu_max = TAP_MTU_MAX;
 	ifp->if_capabilities = IFCAP_RXCSUM | IFCAP_TXCSUM | IFCAP_VLAN_MTU |

@@ -297,30 +297,54 @@ if_setflags(struct ifnet *ifp, uint32_t set, uint32_t clear)
 	return (0);
 }
 
-int
-if_promisc(struct ifnet *ifp, bool on)
+/* A request more or less for a flag that a driver may have to hear of. */
+static int
+if_request(struct ifnet *ifp, int have, bool on, uint32_t flag,
+    int (*method)(struct ifnet *, bool), int *want)
 {
-	int want = ifp->if_promisc + (on ? 1 : -1);
-	int error = 0;
+	int error;
 
 	VNET_CONFIG_ASSERT(ifp->if_vnet);
 
-	if (want < 0)
+	*want = have + (on ? 1 : -1);
+	if (*want < 0)
 		return (EINVAL);
-	if ((ifp->if_promisc == 0) != (want == 0)) {
-		if (ifp->if_setpromisc != NULL)
-			error = ifp->if_setpromisc(ifp, on);
-		if (error != 0)
-			return (error);
-		if (on)
-			atomic_fetch_or_explicit(&ifp->if_flags, IFF_PROMISC,
-			    memory_order_relaxed);
-		else
-			atomic_fetch_and_explicit(&ifp->if_flags,
-			    ~(uint32_t)IFF_PROMISC, memory_order_relaxed);
-	}
-	ifp->if_promisc = want;
+	if ((have == 0) == (*want == 0))
+		return (0);
+	error = method != NULL ? method(ifp, on) : 0;
+	if (error != 0)
+		return (error);
+	if (on)
+		atomic_fetch_or_explicit(&ifp->if_flags, flag,
+		    memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(&ifp->if_flags, ~flag,
+		    memory_order_relaxed);
 	return (0);
+}
+
+int
+if_promisc(struct ifnet *ifp, bool on)
+{
+	int error, want;
+
+	error = if_request(ifp, ifp->if_promisc, on, IFF_PROMISC,
+	    ifp->if_setpromisc, &want);
+	if (error == 0)
+		ifp->if_promisc = want;
+	return (error);
+}
+
+int
+if_set_allmulti(struct ifnet *ifp, bool on)
+{
+	int error, want;
+
+	error = if_request(ifp, ifp->if_allmulti, on, IFF_ALLMULTI,
+	    ifp->if_setallmulti, &want);
+	if (error == 0)
+		ifp->if_allmulti = want;
+	return (error);
 }
 
 int

@@ -21,6 +21,7 @@
 	X(TXERR,	"tx-error",	"not sent, device refused")	\
 	X(RXERR,	"rx-error",	"damaged on receive")		\
 	X(TOOBIG,	"too-big",	"larger than the device takes")	\
+	X(GRAPH,	"graph",	"not sent, refused by the graph") \
 	/* interface */							\
 	X(DOWN,		"if-down",	"on an interface that is down")	\
 	X(NOIF,		"no-interface",	"to a detached interface")	\

@@ -44,6 +44,7 @@ if_drop_column(enum if_drop why)
 		return (IFC_OQDROPS);
 	case IFD_TXERR:
 	case IFD_TOOBIG:
+	case IFD_GRAPH:
 		return (IFC_OERRORS);
 	case IFD_ETHERTYPE:
 	case IFD_VLAN:
@@ -80,7 +81,21 @@ if_drop_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n,
 	m_free_burst(m, n);
 }
 
+/* Packets that drivers could not send for the calling thread. */
+static _Thread_local unsigned int if_output_refused;
+
 /* Counters are sums modulo 2^64, so taking back is adding the negative. */
+void
+if_output_failed(struct ifnet *ifp, unsigned int n, uint64_t bytes,
+    enum if_drop why)
+{
+
+	if_output_refused += n;
+	if_inc(ifp, IFC_OPACKETS, -(uint64_t)n);
+	if_inc(ifp, IFC_OBYTES, -bytes);
+	if_count_drop(ifp, why, n);
+}
+
 void
 if_output_drop(struct ifnet *ifp, struct mbuf **m, unsigned int n,
     enum if_drop why)
@@ -89,9 +104,8 @@ if_output_drop(struct ifnet *ifp, struct mbuf **m, unsigned int n,
 
 	for (unsigned int i = 0; i < n; i++)
 		bytes += m[i]->m_pkthdr.len;
-	if_inc(ifp, IFC_OPACKETS, -(uint64_t)n);
-	if_inc(ifp, IFC_OBYTES, -bytes);
-	if_drop_burst(ifp, m, n, why);
+	if_output_failed(ifp, n, bytes, why);
+	m_free_burst(m, n);
 }
 
 /* Put the tag from beside the frame into it; NULL: no room, m is freed. */
@@ -263,24 +277,31 @@ if_transmit_driver(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 	    n);
 }
 
+static void
+if_transmit_down(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+    uint32_t flags)
+{
+
+	if_drop_burst(ifp, m, n, (flags & IFF_DYING) != 0 ? IFD_NOIF :
+	    IFD_DOWN);
+}
+
 /*
- * The interface is down, or somebody is in the way.  Whoever has the upper
- * place gets tags as they are, and checksums finished where the interface,
- * while it is taken, does not do that.
+ * The interface is down, or somebody is in the way: he gets tags as they are,
+ * and checksums finished where the interface does not do that.
  */
 static __attribute__((noinline)) void
 if_transmit_slow(struct ifnet *ifp, struct mbuf **m, unsigned int n,
-    uint32_t flags, bool upper)
+    uint32_t flags)
 {
 	unsigned int kept = 0;
 
 	if ((flags & (IFF_UP | IFF_RUNNING)) != (IFF_UP | IFF_RUNNING)) {
-		if_drop_burst(ifp, m, n, (flags & IFF_DYING) != 0 ? IFD_NOIF :
-		    IFD_DOWN);
+		if_transmit_down(ifp, m, n, flags);
 		return;
 	}
-	if (upper && (atomic_load_explicit(&ifp->if_capenable,
-	    memory_order_relaxed) & IFCAP_TXCSUM) == 0) {
+	if ((atomic_load_explicit(&ifp->if_capenable, memory_order_relaxed) &
+	    IFCAP_TXCSUM) == 0) {
 		for (unsigned int i = 0; i < n; i++)
 			if ((m[i]->m_pkthdr.csum_flags & CSUM_PARTIAL) == 0 ||
 			    m_cksum_finish(m[i]))
@@ -289,7 +310,7 @@ if_transmit_slow(struct ifnet *ifp, struct mbuf **m, unsigned int n,
 				if_drop(ifp, m[i], IFD_TXERR);
 		n = kept;
 	}
-	if (n != 0 && (!upper || !if_hook_call(ifp, IFH_UPPER, m, n)))
+	if (n != 0 && !if_hook_call(ifp, IFH_UPPER, m, n))
 		if_transmit_driver(ifp, m, n);
 }
 
@@ -305,22 +326,28 @@ if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 	hooks = atomic_load_explicit(&ifp->if_hooks, memory_order_relaxed);
 	if (__predict_false((((flags & (IFF_UP | IFF_RUNNING)) ^
 	    (IFF_UP | IFF_RUNNING)) | (hooks & 1u << IFH_UPPER)) != 0)) {
-		if_transmit_slow(ifp, m, n, flags,
-		    (hooks & 1u << IFH_UPPER) != 0);
+		if_transmit_slow(ifp, m, n, flags);
 		return;
 	}
 	if_transmit_driver(ifp, m, n);
 }
 
-void
+int
 if_transmit_lower(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 {
+	unsigned int before = if_output_refused;
+	uint32_t flags;
 
 	NET_EPOCH_ASSERT();
 	KASSERT(n <= MBUF_BURST, "burst of %u", n);
 
-	if_transmit_slow(ifp, m, n, atomic_load_explicit(&ifp->if_flags,
-	    memory_order_relaxed), false);
+	flags = atomic_load_explicit(&ifp->if_flags, memory_order_relaxed);
+	if ((flags & (IFF_UP | IFF_RUNNING)) != (IFF_UP | IFF_RUNNING)) {
+		if_transmit_down(ifp, m, n, flags);
+		return (ENETDOWN);
+	}
+	if_transmit_driver(ifp, m, n);
+	return (if_output_refused != before ? ENOBUFS : 0);
 }
 
 /*

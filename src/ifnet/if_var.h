@@ -182,6 +182,7 @@ struct ifnet {
 					   mode: "xdp native copy" */
 	uint64_t	 if_baudrate;	/* (c) bits a second, 0: unknown */
 	_Atomic int	 if_promisc;	/* (c) requesters of IFF_PROMISC */
+	int		 if_allmulti;	/* (c) requesters of IFF_ALLMULTI */
 	bool		 if_attached;	/* (c) on v_ifnets */
 	_Atomic bool	 if_gone;	/* (a) relaxed: its device vanished */
 	_Atomic unsigned int if_refs;	/* (r) */
@@ -195,6 +196,7 @@ struct ifnet {
 	int	(*if_setmtu)(struct ifnet *ifp, uint32_t mtu);
 	int	(*if_setlladdr)(struct ifnet *ifp, const uint8_t *lladdr);
 	int	(*if_setpromisc)(struct ifnet *ifp, bool on);
+	int	(*if_setallmulti)(struct ifnet *ifp, bool on);
 } __cacheline_aligned;
 
 static_assert(offsetof(struct ifnet, if_lladdr) == CACHE_LINE_SIZE,
@@ -264,6 +266,7 @@ int	if_setmtu(struct ifnet *ifp, uint32_t mtu);	/* EINVAL: range */
 int	if_setlladdr(struct ifnet *ifp, const uint8_t *lladdr);
 int	if_rename(struct ifnet *ifp, const char *name);	/* EEXIST, EINVAL */
 int	if_promisc(struct ifnet *ifp, bool on);	/* counts requesters */
+int	if_set_allmulti(struct ifnet *ifp, bool on); /* as well */
 int	if_moveto(struct ifnet *ifp, struct vnet *vnet); /* EEXIST, EBUSY */
 /*
  * Driver: carrier changed.  Takes the configuration lock, so not from a
@@ -333,6 +336,9 @@ void	if_count_drop(struct ifnet *ifp, enum if_drop why, uint64_t n);
  */
 void	if_output_drop(struct ifnet *ifp, struct mbuf **m, unsigned int n,
 	    enum if_drop why);
+/* Count only: n packets of bytes together, which are gone already. */
+void	if_output_failed(struct ifnet *ifp, unsigned int n, uint64_t bytes,
+	    enum if_drop why);
 
 /*
  * Hand a burst (n <= MBUF_BURST) to the driver; consumes all of it.  Inside
@@ -341,9 +347,11 @@ void	if_output_drop(struct ifnet *ifp, struct mbuf **m, unsigned int n,
  * short frames are padded with zeros.  Counts output.
  */
 void	if_transmit(struct ifnet *ifp, struct mbuf **m, unsigned int n);
-/* The same behind the upper place: for who has taken the frame there. */
-void	if_transmit_lower(struct ifnet *ifp, struct mbuf **m,
-	    unsigned int n);
+/*
+ * The same behind the upper place: for who has taken the frame there.
+ * ENETDOWN: the interface is down; ENOBUFS: the driver dropped some, or all.
+ */
+int	if_transmit_lower(struct ifnet *ifp, struct mbuf **m, unsigned int n);
 
 /*
  * Packets of one input burst that leave through several interfaces: collect
