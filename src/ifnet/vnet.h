@@ -82,6 +82,7 @@ struct vnet {
 		void		*ev_arg;
 	}		 v_events[VNET_EVENTS];	/* (c) */
 	struct ifnet	*v_loif;	/* (c) lo0 */
+	char		 v_name[32];	/* (c) constant: the machine's */
 	counter_t	 v_retired;	/* (c) IFC_COUNT cells: what freed
 					   interfaces had counted */
 };

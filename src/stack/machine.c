@@ -263,6 +263,8 @@ machine_start(const struct machine_config *mc, struct machine **map,
 		(void)machine_fail(error, "machine", err, errlen);
 		goto free_machine;
 	}
+	snprintf(ma->ma_vnet->v_name, sizeof(ma->ma_vnet->v_name), "%s",
+	    mc->mc_name);
 	if ((ma->ma_vnet->v_sysctl = sysctl_tree_alloc()) == NULL) {
 		(void)machine_fail(error, "sysctl tree", err, errlen);
 		goto free_vnet;
@@ -421,7 +423,11 @@ machine_if_destroy(struct machine *ma, const char *name, char *err,
 	if (ifp == NULL) {
 		snprintf(err, errlen, "interface %s does not exist", name);
 		error = ENXIO;
-	} else if (ifp == ma->ma_vnet->v_loif || ifp->if_driver == NULL) {
+	} else if (ifp->if_driver == NULL) {
+		snprintf(err, errlen, "interface %s goes with its node: "
+		    "ngctl shutdown", name);
+		error = EINVAL;
+	} else if (ifp == ma->ma_vnet->v_loif) {
 		snprintf(err, errlen, "interface %s stays with its machine",
 		    name);
 		error = EINVAL;

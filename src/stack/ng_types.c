@@ -13,6 +13,8 @@
 #include "sys/defs.h"
 
 const struct ng_type *const machine_ng_types[] = {
+	&ng_eiface_type,
+	&ng_ether_type,
 	&ng_socket_type,
 };
 const size_t machine_nng_types = nitems(machine_ng_types);

@@ -12,6 +12,8 @@
 
 #include <netgraph/netgraph.h>
 
+extern const struct ng_type ng_eiface_type;
+extern const struct ng_type ng_ether_type;
 extern const struct ng_type ng_socket_type;
 
 #endif /* _NETGRAPH_NODES_NG_NODES_H_ */
