@@ -435,12 +435,16 @@ ng_path2node(struct netgraph *ng, node_p here, char *path, node_p *nodep,
 	if (colon != NULL) {
 		*colon = '\0';
 		hops = colon + 1;
+	}
+	/* What is no address at all is that before anything is looked up. */
+	if (strchr(hops, ':') != NULL || strstr(hops, "..") != NULL)
+		return (EINVAL);
+	if (colon != NULL) {
 		error = ng_path_start(ng, here, path, &node);
 		if (error != 0)
 			return (error);
 	}
-	if (strchr(hops, ':') != NULL || strstr(hops, "..") != NULL ||
-	    node == NULL)
+	if (node == NULL)
 		return (EINVAL);
 	while ((hop = strsep(&hops, ".")) != NULL) {
 		if (*hop == '\0')
