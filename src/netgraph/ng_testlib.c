@@ -204,6 +204,10 @@ ngt_reset(void)
 		}
 	}
 	ng_ctl_exit(ngt.vnet);
+	/* A node that joined its neighbours may have left us to ourselves. */
+	ng_ctl_enter(ngt.vnet);
+	ng_hooks_destroy(ngt.probe);
+	ng_ctl_exit(ngt.vnet);
 	ngt_settle();
 	ngt_clear();
 	NET_EPOCH_DRAIN_CALLBACKS();

@@ -13,8 +13,15 @@
 #include "sys/defs.h"
 
 const struct ng_type *const machine_ng_types[] = {
+	&ng_bridge_type,
+	&ng_echo_type,
 	&ng_eiface_type,
 	&ng_ether_type,
+	&ng_hole_type,
+	&ng_hub_type,
+	&ng_one2many_type,
 	&ng_socket_type,
+	&ng_split_type,
+	&ng_tee_type,
 };
 const size_t machine_nng_types = nitems(machine_ng_types);

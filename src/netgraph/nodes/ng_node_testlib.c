@@ -1,0 +1,182 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * What the tests of node types share; see the header.
+ */
+#include "netgraph/nodes/ng_node_testlib.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys/thread.h"
+
+static uint64_t
+next_random(uint64_t *state)
+{
+
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return (*state);
+}
+
+uint64_t
+ngt_random(void)
+{
+	static uint64_t state;
+	const char *seed;
+
+	if (state == 0) {
+		seed = getenv("NETEPOCH_SEED");
+		state = seed != NULL ? strtoull(seed, NULL, 0) : time_ns();
+		state += state == 0;
+		printf("NETEPOCH_SEED=%ju\n", (uintmax_t)state);
+	}
+	return (next_random(&state));
+}
+
+/* ---- Frames ---- */
+
+static void
+frame_fill(uint8_t *frame, uint64_t dst, uint64_t src)
+{
+
+	memset(frame, 0, NGT_FRAME);
+	for (int i = 0; i < 6; i++) {
+		frame[i] = (uint8_t)(dst >> (40 - 8 * i));
+		frame[6 + i] = (uint8_t)(src >> (40 - 8 * i));
+	}
+	frame[12] = 8;
+}
+
+const uint8_t *
+ngt_frame(uint64_t dst, uint64_t src)
+{
+	static uint8_t frame[NGT_FRAME];
+
+	frame_fill(frame, dst, src);
+	return (frame);
+}
+
+int
+ngt_send_frame(const char *hook, uint64_t dst, uint64_t src)
+{
+
+	return (ngt_send(hook, ngt_frame(dst, src), NGT_FRAME));
+}
+
+/* ---- Messages ---- */
+
+void
+ngt_roundtrip(const char *path, uint32_t cookie, uint32_t cmd, uint32_t flags,
+    const void *arg, size_t len)
+{
+	const struct ng_mesg *back;
+	struct ng_mesg *msg, *text;
+	size_t textlen;
+
+	msg = ng_mkmessage(cookie, cmd, arg, len);
+	assert_non_null(msg);
+	msg->header.flags = flags;
+	assert_int_equal(ngt_msg(path, NGM_GENERIC_COOKIE, NGM_BINARY2ASCII,
+	    msg, sizeof(*msg) + len), 0);
+	assert_non_null(ngt_reply());
+	textlen = ngt_reply()->header.arglen;
+	text = malloc(textlen);
+	assert_non_null(text);
+	memcpy(text, ngt_reply()->data, textlen);
+	assert_int_equal(ngt_msg(path, NGM_GENERIC_COOKIE, NGM_ASCII2BINARY,
+	    text, textlen), 0);
+	assert_non_null(ngt_reply());
+	back = (const struct ng_mesg *)(const void *)ngt_reply()->data;
+	assert_int_equal(back->header.typecookie, cookie);
+	assert_int_equal(back->header.cmd, cmd);
+	assert_int_equal(back->header.flags, flags);
+	assert_int_equal(back->header.arglen, len);
+	assert_memory_equal(back->data, arg, len);
+	free(text);
+	free(msg);
+}
+
+int
+ngt_nodeinfo(const char *path, struct nodeinfo *ni)
+{
+	int error;
+
+	error = ngt_msg(path, NGM_GENERIC_COOKIE, NGM_NODEINFO, NULL, 0);
+	if (error == 0) {
+		assert_non_null(ngt_reply());
+		memcpy(ni, ngt_reply()->data, sizeof(*ni));
+	}
+	return (error);
+}
+
+/* ---- Senders beside control work ---- */
+
+struct racer {
+	const char	*ra_hook;
+	uint64_t	 ra_seed;
+	uint64_t	 ra_sent;
+	struct thread	*ra_thread;
+};
+
+static _Atomic bool race_over;
+
+static void
+race_send(void *arg)
+{
+	struct racer *ra = arg;
+	uint8_t frame[NGT_FRAME];
+	struct epoch_tracker et;
+	struct ng_item it;
+	unsigned int n;
+
+	while (!atomic_load_explicit(&race_over, memory_order_relaxed)) {
+		n = 1 + (unsigned int)(next_random(&ra->ra_seed) % 8);
+		for (it.it_n = 0; it.it_n < n; it.it_n++) {
+			frame_fill(frame,
+			    NGT_HOST(next_random(&ra->ra_seed) % 32),
+			    NGT_HOST(next_random(&ra->ra_seed) % 32));
+			it.it_m[it.it_n] = m_devget(frame, sizeof(frame));
+			if (it.it_m[it.it_n] == NULL)
+				break;
+		}
+		if (it.it_n == 0)
+			continue;
+		ra->ra_sent += it.it_n;
+		NET_EPOCH_ENTER(et);
+		(void)ng_fwd_item(&it, ng_findhook(ngt_probe(),
+		    ra->ra_hook));
+		NET_EPOCH_EXIT(et);
+	}
+	m_cache_drain();
+}
+
+void
+ngt_race(const char *hook1, const char *hook2, void (*churn)(unsigned int),
+    unsigned int rounds)
+{
+	struct racer ra[2] = {
+		{ .ra_hook = hook1, .ra_seed = ngt_random() },
+		{ .ra_hook = hook2, .ra_seed = ngt_random() },
+	};
+
+	atomic_store(&race_over, false);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(thread_create(&ra[i].ra_thread, "sender",
+		    THREAD_ANY_CPU, race_send, &ra[i]), 0);
+	for (unsigned int i = 0; i < rounds; i++)
+		churn(i);
+	atomic_store(&race_over, true);
+	for (int i = 0; i < 2; i++) {
+		thread_join(ra[i].ra_thread);
+		assert_true(ra[i].ra_sent != 0);
+	}
+	ngt_settle();
+}

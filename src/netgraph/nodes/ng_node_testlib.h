@@ -1,0 +1,45 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * What the tests of node types share: frames, messages there and back, senders
+ * beside control work.
+ */
+#ifndef _NETGRAPH_NODES_NG_NODE_TESTLIB_H_
+#define	_NETGRAPH_NODES_NG_NODE_TESTLIB_H_
+
+#include "netgraph/ng_testlib.h"
+
+#define	NGT_FRAME	98		/* bytes of ngt_frame() */
+/* 02:04:06:00:HH:LL */
+#define	NGT_HOST(n)	(UINT64_C(0x020406000000) + (n))
+#define	NGT_BCAST	UINT64_C(0xffffffffffff)
+
+/* Random numbers from a seed that is printed, or taken from NETEPOCH_SEED. */
+uint64_t ngt_random(void);
+
+/* An Ethernet frame between two addresses, NGT_FRAME bytes; static. */
+const uint8_t *ngt_frame(uint64_t dst, uint64_t src);
+/* Send it out of the probe's hook; the graph's result. */
+int	ngt_send_frame(const char *hook, uint64_t dst, uint64_t src);
+
+/*
+ * Turn a message's argument, or that of its response, to text by the node and
+ * back: it must be the same.
+ */
+void	ngt_roundtrip(const char *path, uint32_t cookie, uint32_t cmd,
+	    uint32_t flags, const void *arg, size_t len);
+/* The nodeinfo of the node at path; errno value. */
+int	ngt_nodeinfo(const char *path, struct nodeinfo *ni);
+
+/*
+ * Two threads send bursts between random hosts out of the probe's hooks hook1
+ * and hook2 while churn(round) does control work, rounds times.
+ */
+void	ngt_race(const char *hook1, const char *hook2,
+	    void (*churn)(unsigned int round), unsigned int rounds);
+
+#endif /* _NETGRAPH_NODES_NG_NODE_TESTLIB_H_ */

@@ -1,0 +1,145 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * split: its two ways, and what it refuses.
+ */
+#include "netgraph/nodes/ng_node_testlib.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <netgraph/ng_split.h>
+
+#include "netgraph/nodes/ng_nodes.h"
+
+static int
+start(void **state)
+{
+	static const struct ng_type *const types[] = {
+		&ng_split_type, NULL,
+	};
+
+	(void)state;
+	ngt_start(types);
+	return (0);
+}
+
+static int
+stop(void **state)
+{
+
+	(void)state;
+	ngt_stop();
+	return (0);
+}
+
+static int
+reset(void **state)
+{
+
+	(void)state;
+	ngt_reset();
+	return (0);
+}
+
+
+static void
+make_split(void)
+{
+
+	assert_int_equal(ngt_mkpeer(".", "split", "mixed", "mixed"), 0);
+	assert_int_equal(ngt_name("mixed", "s"), 0);
+	assert_int_equal(ngt_connect(".", "s:", "in", "in"), 0);
+	assert_int_equal(ngt_connect(".", "s:", "out", "out"), 0);
+}
+
+static void
+expect(unsigned int mixed, unsigned int in, unsigned int out)
+{
+
+	assert_int_equal(ngt_count("mixed"), mixed);
+	assert_int_equal(ngt_count("in"), in);
+	assert_int_equal(ngt_count("out"), out);
+	ngt_clear();
+}
+
+static void
+test_ways(void **state)
+{
+	struct mbuf *m;
+
+	make_split();
+	m = m_devget("hello", 5);
+	assert_non_null(m);
+	assert_int_equal(ngt_send_mbuf("mixed", m), 0);
+	assert_ptr_equal(ngt_last("out"), m);
+	expect(0, 0, 1);
+	assert_int_equal(ngt_send_burst("mixed", "hello", 5, NG_BURST), 0);
+	expect(0, 0, NG_BURST);
+	assert_int_equal(ngt_send_burst("in", "hello", 5, NG_BURST), 0);
+	expect(NG_BURST, 0, 0);
+	assert_int_equal(ngt_send("out", "hello", 5), EINVAL);
+	expect(0, 0, 0);
+	/* Nobody there: no error. */
+	assert_int_equal(ngt_rmhook(".", "out"), 0);
+	assert_int_equal(ngt_send("mixed", "hello", 5), 0);
+	assert_int_equal(ngt_rmhook(".", "mixed"), 0);
+	assert_int_equal(ngt_send("in", "hello", 5), 0);
+	expect(0, 0, 0);
+}
+
+static void
+test_control(void **state)
+{
+	struct nodeinfo ni;
+
+	assert_int_equal(ngt_mkpeer(".", "split", "a", "input"), EINVAL);
+	make_split();
+	assert_int_equal(ngt_connect(".", "s:", "x", "in"), EEXIST);
+	assert_int_equal(ngt_connect(".", "s:", "x", "in2"), EINVAL);
+	assert_int_equal(ngt_msg("s:", NGM_SPLIT_COOKIE, 1, NULL, 0), EINVAL);
+	assert_int_equal(ngt_msg("s:", NGM_FLOW_COOKIE, NGM_LINK_IS_UP, NULL,
+	    0), EINVAL);
+	assert_int_equal(ngt_ascii("s:", "getstats"), ENOSYS);
+	assert_int_equal(ngt_rmhook(".", "in"), 0);
+	assert_int_equal(ngt_rmhook(".", "out"), 0);
+	assert_int_equal(ngt_nodeinfo("s:", &ni), 0);
+	assert_int_equal(ngt_rmhook(".", "mixed"), 0);
+	assert_int_equal(ngt_nodeinfo("s:", &ni), ENOENT);
+}
+
+static void
+churn(unsigned int round)
+{
+
+	if (round % 2 == 0)
+		assert_int_equal(ngt_rmhook(".", "out"), 0);
+	else
+		assert_int_equal(ngt_connect(".", "s:", "out", "out"), 0);
+}
+
+static void
+test_race(void **state)
+{
+
+	make_split();
+	ngt_race("mixed", "in", churn, 300);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_ways, reset),
+		cmocka_unit_test_teardown(test_control, reset),
+		cmocka_unit_test_teardown(test_race, reset),
+	};
+
+	return (cmocka_run_group_tests(tests, start, stop));
+}
