@@ -499,6 +499,8 @@ ng_bridge_rcvdata(hook_p hook, item_p item)
 
 	bridge_frames(bt, in, &bb, item);
 	bridge_sources(br, bt, in, &bb);
+	/* What was learned may have made a new table. */
+	bt = bridge_table(&br->br_hosts);
 	if (!bridge_destinations(bt, in, &bb)) {
 		bridge_scatter(br, in, &bb);
 		return (bb.bb_error);

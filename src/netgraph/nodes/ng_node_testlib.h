@@ -25,6 +25,9 @@ uint64_t ngt_random(void);
 const uint8_t *ngt_frame(uint64_t dst, uint64_t src);
 /* Send it out of the probe's hook; the graph's result. */
 int	ngt_send_frame(const char *hook, uint64_t dst, uint64_t src);
+/* n of them in one item. */
+int	ngt_send_frames(const char *hook, const uint64_t *dst,
+	    const uint64_t *src, unsigned int n);
 
 /*
  * Turn a message's argument, or that of its response, to text by the node and
