@@ -75,7 +75,8 @@
 #define	IFCAP_JUMBO_MTU		0x20
 #define	IFCAP_LINKSTATE		0x80000
 
-enum if_type { IFT_ETHER = 0x06, IFT_LOOP = 0x18 };
+/* IFT_PROPVIRTUAL: no link header, and no neighbours to ask for. */
+enum if_type { IFT_ETHER = 0x06, IFT_LOOP = 0x18, IFT_PROPVIRTUAL = 0x35 };
 enum if_link { IF_LINK_UNKNOWN, IF_LINK_DOWN, IF_LINK_UP };
 
 /* Cells of if_counters, in this order, then IFD_COUNT drop reasons. */

@@ -146,7 +146,11 @@ ip_output(struct vnet *vnet, struct mbuf *m)
 	ip->ip_id = ip_newid(iv, ip);
 	ip_sum(ip);
 	if ((nh->nh_flags & NHF_BROADCAST) != 0) {
-		ether_output(nh->nh_ifp, m, ether_broadcast, ETHERTYPE_IP);
+		if (nh->nh_ifp->if_type == IFT_ETHER)
+			ether_output(nh->nh_ifp, m, ether_broadcast,
+			    ETHERTYPE_IP);
+		else
+			if_transmit(nh->nh_ifp, &m, 1);
 		return (0);
 	}
 	if ((nh->nh_flags & NHF_LOCAL) != 0 ||

@@ -137,8 +137,6 @@ ng_ifevent(void *arg, struct ifnet *ifp, enum if_event ev, struct ifaddr *ifa)
 	struct netgraph *ng = arg;
 	struct ng_typereg *tr;
 
-	if (ev == IF_EVENT_ADDR_ADD || ev == IF_EVENT_ADDR_DEL)
-		return (0);
 	(void)ifa;
 	ng_ctl_enter(ng->ng_vnet);
 	CK_STAILQ_FOREACH(tr, &ng->ng_types, tr_link)

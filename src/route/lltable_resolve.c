@@ -115,7 +115,8 @@ resolve_locked(struct lltable *lt, const struct nhop *nh, struct in_addr addr,
 
 /*
  * What nhop_resolve() does when the header is not at hand: first packet to a
- * neighbour, no entry, one that was replaced, or no room in front of m.
+ * neighbour, no entry, one that was replaced, or no room in front of m; or a
+ * link without headers.
  */
 bool
 nhop_resolve_slow(const struct nhop *nh, struct in_addr dst, struct mbuf *m)
@@ -130,6 +131,8 @@ nhop_resolve_slow(const struct nhop *nh, struct in_addr dst, struct mbuf *m)
 
 	NET_EPOCH_ASSERT();
 
+	if (ifp->if_type == IFT_PROPVIRTUAL)
+		return (true);
 	addr = (nh->nh_flags & NHF_GATEWAY) != 0 ? nh->nh_gw : dst;
 	proto = lltable_proto(ifp);
 	if (lt == NULL || proto == NULL) {

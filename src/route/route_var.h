@@ -220,7 +220,8 @@ struct llentry *lla_lookup(struct ifnet *ifp, struct in_addr addr);
  * Put the link header of nh's next hop for dst in front of m: inline when the
  * entry is valid.  True: m is a whole frame, transmit it on nh->nh_ifp.
  * False: m is gone (waits for resolution, or dropped and counted).
- * Inside the epoch.  nh is not NHF_SPECIAL, its interface is Ethernet.
+ * Inside the epoch.  nh is not NHF_SPECIAL, its interface not loopback; on a
+ * link without headers m stays as it is.
  */
 bool	nhop_resolve_slow(const struct nhop *nh, struct in_addr dst,
 	    struct mbuf *m);

@@ -134,7 +134,8 @@ if_object_base(struct ifnet *ifp)
 	    "ether", ether,
 	    "hwaddr", hwaddr,
 	    "driver", ifp->if_driver != NULL ? ifp->if_driver->drv_name : "",
-	    "type", ifp->if_type == IFT_ETHER ? "ether" : "loop",
+	    "type", ifp->if_type == IFT_ETHER ? "ether" :
+	    ifp->if_type == IFT_LOOP ? "loop" : "virtual",
 	    "baudrate", (json_int_t)ifp->if_baudrate));
 }
 

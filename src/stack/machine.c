@@ -67,6 +67,35 @@ static const struct if_linktype loop_linktype = {
 	.lt_input = loop_input,
 };
 
+/* Nor has a link that is somewhere in the graph; IPv4 is what we know. */
+static void
+virtual_input(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+	uint64_t bytes = 0;
+	unsigned int kept = 0;
+
+	NET_EPOCH_ASSERT();
+
+	if_inc(ifp, IFC_IPACKETS, n);
+	for (unsigned int i = 0; i < n; i++) {
+		bytes += m[i]->m_pkthdr.len;
+		m[i]->m_pkthdr.rcvif = ifp;
+		m[i]->m_pkthdr.l2len = 0;
+		if (m[i]->m_len == 0 || m[i]->m_data[0] >> 4 != 4)
+			if_drop(ifp, m[i], IFD_ETHERTYPE);
+		else
+			m[kept++] = m[i];
+	}
+	if_inc(ifp, IFC_IBYTES, bytes);
+	if (kept != 0)
+		ip_input(ifp, m, kept);
+}
+
+static const struct if_linktype virtual_linktype = {
+	.lt_type = IFT_PROPVIRTUAL,
+	.lt_input = virtual_input,
+};
+
 static int
 machine_fail(int error, const char *what, char *err, size_t errlen)
 {
@@ -185,6 +214,8 @@ machine_protocols(struct machine *ma, char *err, size_t errlen)
 		error = ether_vnet_init(vnet);
 	if (error == 0)
 		error = if_linktype_register(vnet, &loop_linktype);
+	if (error == 0)
+		error = if_linktype_register(vnet, &virtual_linktype);
 	if (error == 0)
 		error = machine_routes(vnet);
 	if (error != 0)

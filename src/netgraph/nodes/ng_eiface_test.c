@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "ether/ether_var.h"
 #include "netgraph/nodes/ng_nodes.h"
 #include "sys/sysctl.h"
+#include "sys/thread.h"
 #include "wire/ether.h"
 
 static struct ifnet *ifp;
@@ -439,6 +441,7 @@ test_move(void **state)
 }
 
 static _Atomic bool traffic_stop;
+static _Atomic uint32_t traffic_index;
 static _Atomic uint64_t offered;
 
 static void *
@@ -456,7 +459,7 @@ traffic(void *arg)
 		    sizeof(frame))) != NULL; n++)
 			continue;
 		NET_EPOCH_ENTER(et);
-		i = if_byindex(ngt_vnet(), 1);
+		i = if_byindex(ngt_vnet(), traffic_index);
 		if (i == NULL || n == 0)
 			m_free_burst(m, n);
 		else {
@@ -480,7 +483,7 @@ test_busy_hook(void **state)
 	uint64_t sum;
 
 	assert_int_equal(ngt_rmhook(".:", "e"), 0);
-	assert_int_equal(ifp->if_index, 1);
+	traffic_index = ifp->if_index;
 	traffic_stop = false;
 	offered = 0;
 	for (int i = 0; i < 2; i++)
@@ -505,9 +508,10 @@ static void
 test_churn(void **state)
 {
 	pthread_t threads[2];
+	uint64_t end;
 
 	assert_int_equal(ngt_shutdown("ngeth0:"), 0);
-	NET_EPOCH_DRAIN_CALLBACKS();
+	traffic_index = 0;
 	traffic_stop = false;
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, traffic,
@@ -518,6 +522,12 @@ test_churn(void **state)
 		ifp = find_if("ngeth0");
 		assert_non_null(ifp);
 		set_flags(ifp, IFF_UP, 0);
+		traffic_index = ifp->if_index;
+		end = time_ns() + UINT64_C(10000000000);
+		while (if_counter(ifp, IFC_IPACKETS) == 0) {
+			assert_true(time_ns() < end);
+			sched_yield();
+		}
 		VNET_CONFIG_LOCK(ngt_vnet());
 		assert_int_equal(if_rename(ifp, "lan"), 0);
 		VNET_CONFIG_UNLOCK(ngt_vnet());
