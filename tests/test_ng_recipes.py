@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Graphs with interfaces in them, as users write them down.
+
+The test plan of review D39369 as it stands: frames that ixl2 receives go into
+an eiface.  An interface node between the stack and the card.  A point-to-point
+interface between two machines.
+"""
+
+import subprocess
+
+import pytest
+
+import netns
+import rig
+
+
+@pytest.fixture
+def lab(isolation):
+    with netns.Lab() as made:
+        yield made
+
+
+def ngctl(m, *lines):
+    for line in lines:
+        m.tool(f"ngctl {line}")
+
+
+def args(m, line):
+    """The text behind Args: of the answer to an ngctl msg."""
+    out = m.tool(f"ngctl {line}")
+    return out.split("Args:\t")[1].strip()
+
+
+def counters(m, name):
+    ifp = m.call("if.list", {"name": name})["interfaces"][0]
+    return {**ifp["counters"], "drops": ifp["drops"]}
+
+
+def stop(m):
+    assert m.stop(60) == 0, m.text()
+    for word in ("Sanitizer", "runtime error", "panic", "assertion"):
+        assert word not in m.text(), m.text()
+
+
+class Flood:
+    """Frames from dev to a MAC, until the end of the `with`."""
+
+    def __init__(self, ns, dev, mac, rate=20000):
+        self.ns, self.dev, self.mac, self.rate = ns, dev, mac, rate
+
+    def __enter__(self):
+        self.process = self.ns.popen(
+            [netns.BUILD / "tests/flood", self.dev, self.mac, "192.0.2.10",
+             "198.51.100.10", 60, self.rate], stdout=subprocess.PIPE)
+        return self
+
+    def __exit__(self, *exc):
+        self.process.terminate()
+        self.process.communicate(timeout=20)
+
+
+def test_plan(lab):
+    """D39369: ngctl mkpeer ixl2: eiface lower ether, under traffic."""
+    gen, router = lab.ns("gen"), lab.ns("router")
+    lab.veth(gen, "g0", router, "r0")
+    m = lab.machine(router)
+    m.tool("ifconfig ixl2 create packet:r0")
+    m.tool("ifconfig ixl2 up")
+    with Flood(gen, "g0", router.mac("r0")):
+        m.tool("kldload ng_ether")
+        ngctl(m, "mkpeer ixl2: eiface lower ether")
+        m.tool("ifconfig ngeth0 up")
+        netns.wait_for(lambda: counters(m, "ngeth0")["ipackets"] > 1000, 20)
+        text = m.tool("systat -ifstat 0.5")
+        assert "ngeth0" in text and "ixl2" in text, text
+        rates = {r["name"]: r["in"]["packets-per-second"]
+                 for r in m.json("systat -ifstat 0.5")["ifstat"]}
+        assert rates["ngeth0"] > 0 and rates["ixl2"] > 0, rates
+        # It cannot be destroyed like an interface of a driver.
+        p = m.try_tool("ifconfig", "ngeth0", "destroy")
+        assert p.returncode != 0 and "node" in p.stderr, p.stderr
+        # The second entry of the review's measurement, switched on and off.
+        for value in "10":
+            m.tool(f"sysctl net.graph.eiface.needsepoch={value}")
+            before = counters(m, "ngeth0")["ipackets"]
+            netns.wait_for(
+                lambda: counters(m, "ngeth0")["ipackets"] > before + 1000)
+        # Its node goes under full traffic, and nothing else does.
+        ngctl(m, "shutdown ngeth0:")
+        assert m.try_tool("ifconfig", "ngeth0").returncode != 0
+        before = counters(m, "ixl2")["ipackets"]
+        netns.wait_for(
+            lambda: counters(m, "ixl2")["ipackets"] > before + 1000)
+        assert args(m, "msg ixl2: getifname") == '"ixl2"'
+        m.tool("ifconfig ixl2 destroy")
+        assert m.try_tool("ngctl", "msg", "ixl2:",
+                          "getifname").returncode != 0
+    stop(m)
+
+
+def test_eiface_is_an_interface(lab):
+    """Addresses, ARP and ping on ngeth0; status and media; a rename."""
+    host, router = lab.ns("host"), lab.ns("router")
+    lab.veth(host, "h0", router, "r0")
+    host.ip("addr add 192.0.2.2/24 dev h0")
+    m = lab.machine(router, config="ifconfig ixl2 create packet:r0\n"
+                                   "ifconfig ixl2 up\n")
+    m.tool("kldload ng_ether")
+    ngctl(m, "mkpeer ixl2: eiface lower ether", "msg ixl2: setpromisc 1")
+    m.tool("ifconfig ngeth0 inet 192.0.2.1/24 up")
+    rig.ping(host, "192.0.2.1")
+    assert "58:9c:fc" in host.ip("neigh show 192.0.2.1")
+    block = m.tool("ifconfig ngeth0")
+    assert "media: Ethernet autoselect (1000baseT <full-duplex>)" in block
+    assert "status: active" in block
+    m.tool("ifconfig ngeth0 name lan0")
+    assert args(m, "msg ngeth0: getifname") == '"lan0"'
+    rig.ping(host, "192.0.2.1")
+    ngctl(m, "msg ngeth0: set 02:11:22:33:44:55")
+    host.ip("neigh flush all")
+    rig.ping(host, "192.0.2.1")
+    assert "02:11:22:33:44:55" in host.ip("neigh show 192.0.2.1")
+    count = counters(m, "lan0")
+    assert count["ipackets"] >= 9 and count["opackets"] >= 9, count
+    ngctl(m, "rmhook ngeth0: ether")
+    assert "status: no carrier" in m.tool("ifconfig lan0")
+    stop(m)
+
+
+def test_node_between_card_and_stack(lab):
+    """lower and upper joined by nothing but each other: as if not there."""
+    host, router = lab.ns("host"), lab.ns("router")
+    lab.veth(host, "h0", router, "r0")
+    host.ip("addr add 192.0.2.2/24 dev h0")
+    m = lab.machine(router, config="ifconfig p0 create packet:r0\n"
+                                   "ifconfig p0 inet 192.0.2.1/24 up\n")
+    m.tool("kldload ng_ether")
+    rig.ping(host, "192.0.2.1")
+    ngctl(m, "connect p0: p0: lower upper")
+    rig.ping(host, "192.0.2.1")
+    with Flood(host, "h0", router.mac("r0")):
+        for _ in range(10):
+            ngctl(m, "rmhook p0: lower", "connect p0: p0: upper lower",
+                  "shutdown p0:", "connect p0: p0: lower upper")
+    rig.ping(host, "192.0.2.1")
+    ngctl(m, "shutdown p0:")
+    rig.ping(host, "192.0.2.1")
+    stop(m)
+
+
+def test_iface_between_routers(lab):
+    """A host behind a router whose way out is ng0, through the graph into a
+    second interface of the same kind that leads back into the stack."""
+    host, router = lab.ns("host"), lab.ns("router")
+    lab.veth(host, "h0", router, "r0")
+    host.ip("addr add 192.0.2.2/24 dev h0")
+    host.ip("route add default via 192.0.2.1")
+    m = lab.machine(router, config="ifconfig p0 create packet:r0\n"
+                                   "ifconfig p0 inet 192.0.2.1/24 up\n"
+                                   "sysctl net.inet.ip.forwarding=1\n")
+    ngctl(m, "mkpeer iface x inet")
+    block = m.tool("ifconfig ng0")
+    assert "POINTOPOINT" in block and "NOARP" in block, block
+    # An address brings it up; the peer is behind the graph.
+    m.tool("ifconfig ng0 inet 10.0.0.1 10.0.0.2")
+    block = m.tool("ifconfig ng0")
+    assert "UP" in block and "--> 10.0.0.2" in block, block
+    # What the host sends there leaves by ng0, whose hook is nobody's.
+    before = counters(m, "ng0")
+    assert before["oerrors"] == 0
+    host.run(["ping", "-c", 3, "-i", "0.05", "-W", "1", "10.0.0.2"],
+             check=False)
+    count = counters(m, "ng0")
+    assert count["drops"].get("graph") == 3, count
+    stop(m)
