@@ -29,8 +29,6 @@ dot_label(FILE *f, const char *s, const char *special)
 	}
 }
 
-/* Within a quoted word that is no label: a backslash stands for itself. */
-#define	DOT_QUOTE	"\""
 #define	DOT_TEXT	"\"\\"
 #define	DOT_RECORD	"\"\\{}|<> "
 
@@ -52,7 +50,7 @@ dot_hook(FILE *f, uint32_t id, const char *hook)
 {
 
 	(void)fprintf(f, "\"%x.", id);
-	dot_label(f, hook, DOT_QUOTE);
+	dot_label(f, hook, DOT_TEXT);
 	(void)fputc('"', f);
 }
 

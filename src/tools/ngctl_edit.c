@@ -55,6 +55,19 @@ edit_newline(struct edit *ed)
 	ed->ed_prompt = false;
 }
 
+/* A descriptor says error: that is the end, and why. */
+static void
+edit_ended(struct edit *ed, int error)
+{
+
+	edit_newline(ed);
+	ed->ed_end = true;
+	if (error == ENOTCONN)
+		(void)ngctl_fail(ed->ed_ng, "the node has been shut down");
+	else
+		(void)ngctl_fail(ed->ed_ng, "receive: %s", strerror(error));
+}
+
 /* Print the messages that wait. */
 static void
 edit_mesgs(struct edit *ed)
@@ -68,7 +81,7 @@ edit_mesgs(struct edit *ed)
 		ngctl_mesg_free(nm);
 	}
 	if (errno != 0)
-		ed->ed_end = true;
+		edit_ended(ed, errno);
 	(void)out_flush(ng->ng_o);
 }
 
@@ -81,19 +94,13 @@ edit_data(struct edit *ed)
 	int n;
 
 	n = NgAllocRecvData(ng->ng_ds, &buf, hook);
-	edit_newline(ed);
 	if (n > 0) {
+		edit_newline(ed);
 		out_text(ng->ng_o, "Rec'd data packet on hook \"%s\":\n",
 		    hook);
 		ngctl_dump(ng->ng_o, buf, (size_t)n);
-	} else {
-		if (n < 0)
-			(void)ngctl_fail(ng, "receive data: %s",
-			    strerror(errno));
-		else
-			(void)ngctl_fail(ng, "the node has been shut down");
-		ed->ed_end = true;
-	}
+	} else
+		edit_ended(ed, n < 0 ? errno : ENOTCONN);
 	free(buf);
 	(void)out_flush(ng->ng_o);
 }

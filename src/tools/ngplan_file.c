@@ -186,6 +186,7 @@ ngplan_declare(struct ngplan *np, int line, const char *name,
 		return (ngplan_fail(np, line, "node %s is to be absent",
 		    name));
 	nn->nn_declared = true;
+	nn->nn_line = line;
 	memcpy(nn->nn_type, type, strlen(type) + 1);
 	return (true);
 }
