@@ -18,7 +18,7 @@ import netns
 DAEMON = netns.BUILD / "src/netepochd/netepochd"
 NETEPOCH = netns.BUILD / "src/tools/netepoch"
 TOOLS = ("ifconfig", "route", "arp", "netstat", "sysctl", "vmstat", "systat",
-         "kldstat", "kldload", "kldunload")
+         "kldstat", "kldload", "kldunload", "ngctl", "nghook")
 
 
 class Machines:
@@ -34,8 +34,9 @@ class Machines:
                     "PATH": f"{links}:{os.environ['PATH']}"}
         self.env.pop("NETEPOCH_MACHINE", None)
 
-    def start(self, name="M1"):
-        p = subprocess.Popen([DAEMON, "-M", name], env=self.env,
+    def start(self, name="M1", config=None):
+        args = ["-f", str(config)] if config else []
+        p = subprocess.Popen([DAEMON, "-M", name, *args], env=self.env,
                              stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
