@@ -6,10 +6,12 @@ an eiface.  An interface node between the stack and the card.  A point-to-point
 interface between two machines.
 """
 
+import json
 import subprocess
 
 import pytest
 
+import conftest
 import netns
 import rig
 
@@ -148,9 +150,9 @@ def test_node_between_card_and_stack(lab):
     stop(m)
 
 
-def test_iface_between_routers(lab):
-    """A host behind a router whose way out is ng0, through the graph into a
-    second interface of the same kind that leads back into the stack."""
+def test_iface_out_and_in(lab):
+    """What leaves by ng0 comes back from an echo node, and is sent there once
+    more, until its time to live is over: the host hears of that."""
     host, router = lab.ns("host"), lab.ns("router")
     lab.veth(host, "h0", router, "r0")
     host.ip("addr add 192.0.2.2/24 dev h0")
@@ -165,11 +167,54 @@ def test_iface_between_routers(lab):
     m.tool("ifconfig ng0 inet 10.0.0.1 10.0.0.2")
     block = m.tool("ifconfig ng0")
     assert "UP" in block and "--> 10.0.0.2" in block, block
-    # What the host sends there leaves by ng0, whose hook is nobody's.
-    before = counters(m, "ng0")
-    assert before["oerrors"] == 0
-    host.run(["ping", "-c", 3, "-i", "0.05", "-W", "1", "10.0.0.2"],
-             check=False)
+    ping = ["ping", "-c", 3, "-i", "0.05", "-W", "5", "-t", "8", "10.0.0.2"]
+    host.run(ping, check=False)
     count = counters(m, "ng0")
     assert count["drops"].get("graph") == 3, count
+    ngctl(m, "mkpeer ng0: echo inet x")
+    text = host.run(ping, check=False).stdout
+    assert "Time to live exceeded" in text, text
+    count = counters(m, "ng0")
+    assert count["opackets"] == count["ipackets"] == 3 * 7, count
+    stop(m)
+
+
+@pytest.mark.limit(120)
+def test_hosts_on_a_bridge(lab):
+    """Containers on a graph: TAP devices in two namespaces, ng_bridge between
+    them, an eiface on it for the machine itself.  As in docs/netgraph.md."""
+    conftest.need("tap")
+    one, two, router = lab.ns("one"), lab.ns("two"), lab.ns("router")
+    m = lab.machine(router)
+    for i, ns in enumerate((one, two)):
+        m.tool(f"ifconfig tap{i} create tap:tap{i}")
+        m.tool(f"ifconfig tap{i} up")
+        router.ip(f"link set tap{i} netns {ns.name}")
+        ns.ip(f"addr add 192.0.2.{i + 1}/24 dev tap{i}")
+        ns.ip(f"link set tap{i} up")
+    m.tool("kldload ng_ether")
+    ngctl(m, "mkpeer tap0: bridge lower link0", "name tap0:lower br",
+          "connect tap1: br: lower link1")
+    rig.ping(one, "192.0.2.2")
+    ngctl(m, "mkpeer br: eiface link2 ether")
+    m.tool("ifconfig ngeth0 inet 192.0.2.254/24 up")
+    rig.ping(one, "192.0.2.254")
+    rig.ping(two, "192.0.2.254")
+    table = m.tool("ngctl msg br: gettable")
+    for ns, dev in ((one, "tap0"), (two, "tap1")):
+        assert f"addr={ns.mac(dev)}" in table, table
+    # TCP with the offloads that the devices come with, both ways.
+    server = two.popen(["iperf3", "-s", "-1"], stdout=subprocess.DEVNULL)
+    netns.wait_for(lambda: ":5201" in two.run(["ss", "-ltn"]))
+    report = json.loads(one.run(["iperf3", "-c", "192.0.2.2", "-t", "2",
+                                 "-J"], timeout=60))
+    server.wait(20)
+    assert report["end"]["sum_received"]["bytes"] > 1 << 20, report["end"]
+    for ns in (one, two):
+        assert ns.snmp("Tcp")["InCsumErrors"] == 0
+    # A host goes; the other still reaches the machine.
+    m.tool("ifconfig tap1 destroy")
+    rig.ping(one, "192.0.2.254")
+    assert one.run(["ping", "-c", "1", "-W", "1", "192.0.2.2"],
+                   check=False).returncode != 0
     stop(m)
