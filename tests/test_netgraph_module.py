@@ -124,6 +124,9 @@ def test_load_use_unload(ms):
     assert got == {"r": [b"packet %d" % i for i in range(7)],
                    "t": [b"packet 0", b"packet 3", b"packet 6"],
                    "l": [b"back"]}
+    rows = ms.out("netstat -f netgraph").splitlines()[2:]
+    assert [r.split()[0] for r in rows if r.endswith(" 3")] == \
+        ["ctrl", "data"]
     assert loaded(ms)["ng_sample.ko"] == 2
     ms.fails("kldunload ng_sample", 1,
              "kldunload: can't unload file: Device busy\n")

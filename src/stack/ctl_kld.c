@@ -75,11 +75,19 @@ kld_append(struct kld_list *kl, int id, int refs, const char *name)
 		    "size", 0, "name", name));
 }
 
+/* Types come after the drivers and netgraph. */
+static int
+kld_type_id(int id)
+{
+
+	return ((int)machine_ndrivers + 1 + id);
+}
+
 static void
 kld_append_type_cb(int id, const char *name, unsigned int nodes, void *arg)
 {
 
-	kld_append(arg, (int)machine_ndrivers + 1 + id, 1 + (int)nodes, name);
+	kld_append(arg, kld_type_id(id), 1 + (int)nodes, name);
 }
 
 static void
@@ -131,14 +139,15 @@ cmd_kld_load(struct ctl_req *cr, void *arg)
 {
 	struct machine *ma = arg;
 	const char *name;
-	int error;
+	int error, id;
 
 	if ((error = kld_arg_name(cr, &name)) != 0)
 		return (error);
-	error = kld_stays(name) ? EEXIST : kld_ng_load(ma->ma_vnet, name);
+	error = kld_stays(name) ? EEXIST :
+	    kld_ng_load_id(ma->ma_vnet, name, &id);
 	switch (error) {
 	case 0:
-		return (0);
+		return (ctl_result(cr, "id", json_integer(kld_type_id(id))));
 	case EEXIST:
 		return (ctl_fail(cr, error, "name", "can't load %s: module "
 		    "already loaded or in kernel", name));
@@ -153,14 +162,15 @@ cmd_kld_unload(struct ctl_req *cr, void *arg)
 {
 	struct machine *ma = arg;
 	const char *name;
-	int error;
+	int error, id;
 
 	if ((error = kld_arg_name(cr, &name)) != 0)
 		return (error);
-	error = kld_stays(name) ? EBUSY : kld_ng_unload(ma->ma_vnet, name);
+	error = kld_stays(name) ? EBUSY :
+	    kld_ng_unload(ma->ma_vnet, name, &id);
 	switch (error) {
 	case 0:
-		return (0);
+		return (ctl_result(cr, "id", json_integer(kld_type_id(id))));
 	case ENOENT:
 		return (ctl_fail(cr, error, "name", "can't find file %s",
 		    name));

@@ -235,6 +235,7 @@ test_kld(void **state)
 {
 	json_t *m, *r;
 	bool found = false;
+	json_int_t id;
 	size_t i;
 
 	r = ok("kld.list", "{}");
@@ -248,6 +249,25 @@ test_kld(void **state)
 	}
 	assert_true(found);
 	json_decref(r);
+	r = ok("kld.load", "{ss}", "name", "ng_hub");
+	id = num(r, "id");
+	json_decref(r);
+	bad(EEXIST, "name", "can't load ng_hub: module already loaded or in "
+	    "kernel", "kld.load", "{ss}", "name", "ng_hub");
+	r = ok("kld.list", "{}");
+	m = json_array_get(json_object_get(r, "modules"), json_array_size(
+	    json_object_get(r, "modules")) - 1);
+	assert_string_equal(str(m, "name"), "ng_hub");
+	assert_int_equal(num(m, "refs"), 1);
+	assert_int_equal(num(m, "id"), id);
+	json_decref(r);
+	r = ok("kld.unload", "{ss}", "name", "ng_hub");
+	assert_int_equal(num(r, "id"), id);
+	json_decref(r);
+	bad(ENOENT, "name", "can't find file ng_hub", "kld.unload", "{ss}",
+	    "name", "ng_hub");
+	bad(EBUSY, "name", "can't unload file: Device busy", "kld.unload",
+	    "{ss}", "name", "ng_socket");
 	bad(EEXIST, "name", "can't load if_epair: module already loaded or in "
 	    "kernel", "kld.load", "{ss}", "name", "if_epair");
 	bad(ENOENT, "name", "can't load ng_nosuch: No such file or directory",
@@ -312,7 +332,7 @@ watch(void *arg)
 {
 	static const char *const cmds[] = { "if.list", "route.list",
 	    "arp.list", "drops.list", "stats.get", "intr.list", "kld.list",
-	    "sysctl.list", "machine.info" };
+	    "sysctl.list", "machine.info", "graph.sockets" };
 	char line[64];
 	json_t *r;
 	size_t i;

@@ -124,9 +124,8 @@ kld_ng_open(const char *name, void **handlep, const struct ng_type **typep)
 	return (0);
 }
 
-/* The loader of ng_set_loader(), too: inside of control work then. */
 int
-kld_ng_load(struct vnet *vnet, const char *name)
+kld_ng_load_id(struct vnet *vnet, const char *name, int *id)
 {
 	struct kld_ng *kn = NULL;
 	int error = ENOENT;
@@ -147,7 +146,7 @@ kld_ng_load(struct vnet *vnet, const char *name)
 	}
 	if (error == 0) {
 		kn->kn_vnet = vnet;
-		kn->kn_id = ++kld_ng_lastid;
+		*id = kn->kn_id = ++kld_ng_lastid;
 		snprintf(kn->kn_name, sizeof(kn->kn_name), "%s", name);
 		*kld_ng_find(vnet, name) = kn;
 	} else
@@ -156,8 +155,17 @@ kld_ng_load(struct vnet *vnet, const char *name)
 	return (error);
 }
 
+/* The loader of ng_set_loader(): inside of control work. */
+static int
+kld_ng_load(struct vnet *vnet, const char *name)
+{
+	int id;
+
+	return (kld_ng_load_id(vnet, name, &id));
+}
+
 int
-kld_ng_unload(struct vnet *vnet, const char *name)
+kld_ng_unload(struct vnet *vnet, const char *name, int *id)
 {
 	struct kld_ng *kn, **knp;
 	int error;
@@ -171,8 +179,10 @@ kld_ng_unload(struct vnet *vnet, const char *name)
 		error = EBUSY;
 	else
 		error = ng_type_unregister(vnet, kn->kn_type->name);
-	if (error == 0)
+	if (error == 0) {
 		*knp = kn->kn_next;
+		*id = kn->kn_id;
+	}
 	VNET_CONFIG_UNLOCK(vnet);
 	if (error != 0)
 		return (error);

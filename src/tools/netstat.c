@@ -6,7 +6,7 @@
 
 /*
  * netstat: options, and the routing table.  The other tables are in
- * netstat_if.c and netstat_stats.c.
+ * netstat_if.c, netstat_stats.c and netstat_graph.c.
  */
 
 #include <errno.h>
@@ -200,7 +200,9 @@ netstat_arg(struct tool_ctx *tc, struct netstat *ns, int c)
 		break;
 	case 'f':
 		if (strcmp(optarg, "link") != 0 &&
-		    strcmp(optarg, "inet") != 0 && strcmp(optarg, "inet6") != 0)
+		    strcmp(optarg, "inet") != 0 &&
+		    strcmp(optarg, "inet6") != 0 &&
+		    strcmp(optarg, "netgraph") != 0)
 			return (tool_fail(tc, 1, "%s: unknown address family",
 			    optarg));
 		ns->ns_family = optarg;
@@ -266,6 +268,8 @@ netstat_main(struct tool_ctx *tc, int argc, char **argv)
 		return (netstat_watch(tc, &ns));
 	if (ns.ns_ifaces || ns.ns_ifname != NULL)
 		return (netstat_ifaces(tc, &ns));
+	if (ns.ns_family != NULL && strcmp(ns.ns_family, "netgraph") == 0)
+		return (netstat_graph(tc));
 	return (tool_usage(tc));
 }
 
@@ -274,7 +278,8 @@ const struct tool tool_netstat = {
 	.tl_synopsis = "-i | -I interface [-46abdhnW] [-f family]\n"
 	    "-w wait [-I interface] [-dh] [-q howmany]\n"
 	    "-r [-46nW] [-f family] [-F fibnum]\n"
-	    "-s [-s] [-p protocol] [-I interface] [-z]",
+	    "-s [-s] [-p protocol] [-I interface] [-z]\n"
+	    "-f netgraph",
 	.tl_manual = "netepoch-netstat(1)",
 	.tl_descr = "show interfaces, routes and what was counted",
 	.tl_fn = netstat_main,

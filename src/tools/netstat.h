@@ -23,7 +23,8 @@ struct netstat {
 	bool		 ns_numeric;	/* -n */
 	bool		 ns_wide;	/* -W */
 	const char	*ns_ifname;	/* -I, or NULL */
-	const char	*ns_family;	/* -f: "link", "inet", "inet6", NULL */
+	const char	*ns_family;	/* -f: "link", "inet", "inet6",
+					   "netgraph", NULL */
 	const char	*ns_proto;	/* -p, or NULL */
 	double		 ns_wait;	/* -w, seconds; 0: not given */
 	long long	 ns_count;	/* -q; 0: without end */
@@ -33,6 +34,7 @@ struct netstat {
 int	netstat_ifaces(struct tool_ctx *tc, const struct netstat *ns);
 int	netstat_watch(struct tool_ctx *tc, const struct netstat *ns);
 int	netstat_routes(struct tool_ctx *tc, const struct netstat *ns);
+int	netstat_graph(struct tool_ctx *tc);
 int	netstat_stats(struct tool_ctx *tc, const struct netstat *ns);
 
 #endif /* _TOOLS_NETSTAT_H_ */

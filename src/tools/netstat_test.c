@@ -242,6 +242,30 @@ test_drops(void **state)
 	    "drops.list {\"interface\":\"em1\"}\n");
 }
 
+static void
+test_graph(void **state)
+{
+	fake_reply("graph.sockets", "{\"sockets\":[{\"id\":31,\"name\":"
+	    "\"test hub\",\"hooks\":2,\"data\":false,\"recvq\":0,"
+	    "\"sendq\":56},{\"id\":31,\"name\":\"\",\"hooks\":12,"
+	    "\"data\":true,\"recvq\":768,\"sendq\":0}]}");
+	fake_check("netstat -f netgraph", 0,
+	    "Netgraph sockets\n"
+	    "Type  Recv-Q Send-Q Node Address         #Hooks\n"
+	    "ctrl       0     56 [1f]:test hub            2\n"
+	    "data     768      0 [1f]:                   12\n", "",
+	    "graph.sockets {}\n");
+	fake_check("netstat --libxo json -f netgraph", 0,
+	    "{\"statistics\":{\"socket\":[{\"type\":\"ctrl\","
+	    "\"receive-bytes-waiting\":0,\"send-bytes-waiting\":56,"
+	    "\"address\":\"[1f]:test hub\",\"hooks\":2},"
+	    "{\"type\":\"data\",\"receive-bytes-waiting\":768,"
+	    "\"send-bytes-waiting\":0,\"address\":\"[1f]:\","
+	    "\"hooks\":12}]}}\n", "", NULL);
+	fake_reply("graph.sockets", "{\"sockets\":[]}");
+	fake_check("netstat -f netgraph", 0, "", "", NULL);
+}
+
 int
 main(void)
 {
@@ -255,6 +279,7 @@ main(void)
 		cmocka_unit_test_setup(test_route_pages, setup),
 		cmocka_unit_test_setup(test_stats, setup),
 		cmocka_unit_test_setup(test_drops, setup),
+		cmocka_unit_test_setup(test_graph, setup),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -30,6 +30,7 @@
 	X(sysctl_list, "sysctl.list") X(sysctl_set, "sysctl.set")	\
 	X(intr_list, "intr.list") X(stats_get, "stats.get")		\
 	X(stats_zero, "stats.zero") X(drops_list, "drops.list")		\
+	X(graph_sockets, "graph.sockets")				\
 	X(kld_list, "kld.list") X(kld_load, "kld.load")			\
 	X(kld_unload, "kld.unload")
 

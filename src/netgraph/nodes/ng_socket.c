@@ -37,6 +37,7 @@
 #include "ifnet/vnet.h"
 #include "netgraph/ng_private.h"
 #include "netgraph/ng_sock.h"
+#include "netgraph/ng_sockserv.h"
 #include "netgraph/nodes/ng_nodes.h"
 
 /*
@@ -318,6 +319,50 @@ ng_sock_closed(struct vnet *vnet, struct ng_sock *so, uint32_t ends)
 	if (node != NULL)
 		ng_rmnode_self(node);
 	ng_ctl_exit(vnet);
+}
+
+/* Bytes on their way to, or from, the program; with the kernel's overhead. */
+static unsigned int
+ng_sock_bytes(int s, unsigned long request)
+{
+	int bytes;
+
+	return (ioctl(s, request, &bytes) == 0 && bytes > 0 ?
+	    (unsigned int)bytes : 0);
+}
+
+void
+ng_sock_walk(struct vnet *vnet,
+    void (*fn)(const struct ng_sock_stat *, void *), void *arg)
+{
+	struct ng_sock_stat ss;
+	struct ng_sock *so;
+	uint32_t open;
+	node_p node;
+	int s;
+
+	VNET_CONFIG_ASSERT(vnet);
+
+	CK_STAILQ_FOREACH(node, &vnet->v_netgraph->ng_nodes, nd_link) {
+		if (ng_type_of(node) != &ng_socket_type ||
+		    !ng_node_valid(node))
+			continue;
+		so = ng_node_private(node);
+		open = atomic_load_explicit(&so->so_open,
+		    memory_order_relaxed);
+		for (uint32_t end = NGSO_CONTROL; end <= NGSO_DATA; end <<= 1) {
+			if ((open & end) == 0)
+				continue;
+			s = end == NGSO_DATA ? so->so_ds : so->so_cs;
+			ss.ss_id = node->nd_id;
+			ss.ss_name = node->nd_name;
+			ss.ss_hooks = node->nd_numhooks;
+			ss.ss_data = end == NGSO_DATA;
+			ss.ss_recvq = ng_sock_bytes(s, SIOCOUTQ);
+			ss.ss_sendq = ng_sock_bytes(s, SIOCINQ);
+			fn(&ss, arg);
+		}
+	}
 }
 
 /* ---- The type's methods ---- */
