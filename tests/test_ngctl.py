@@ -620,3 +620,71 @@ def test_keyboard_ends(g):
         s.shows(r"^\+ ?$")
         g.out("ngctl shutdown me:")
         s.shows(r"^ngctl: the node has been shut down\nstatus=71$")
+
+
+# ---- Sessions as users have them ----
+
+SESSION = """\
+mkpeer . eiface p1 ether
+msg .p1 getifname
+name .:p1 x
+show x:
+rmhook p1
+quit
+"""
+
+
+def test_session(g):
+    p = g.sh("ngctl -n me -f -", SESSION)
+    assert p.returncode == 0
+    assert p.stderr == "ngctl: line 6: error in file\n"
+    assert p.stdout == (
+        'Rec\'d response "getifname" (1) from "[2]:":\n'
+        'Args:\t"ngeth0"\n'
+        "  Name: x               Type: eiface          ID: 00000002   "
+        "Num hooks: 1\n"
+        "  Local hook      Peer name       Peer type    Peer ID         "
+        "Peer hook      \n"
+        "  ----------      ---------       ---------    -------         "
+        "---------      \n"
+        "  ether           me              socket       00000001        "
+        "p1             \n")
+    # An interface stays, and its node.
+    assert g.nodes() == {"x": "eiface"}
+    assert "ngeth0" in g.out("ifconfig -l").split()
+
+
+def test_interfaces_come_and_go(g):
+    """Interfaces named by awk, used and shut down at about the same time."""
+    for i in range(10):
+        name = g.out(
+            f"printf 'mkpeer eiface path_{i} ether\\nmsg .path_{i} "
+            "getifname\\n' | ngctl -f - | "
+            "awk '$1 == \"Args:\" { print substr($2, 2, length($2) - 2) }'"
+        ).strip()
+        assert re.fullmatch(r"ngeth\d+", name)
+        g.out(f"ifconfig {name}")
+        use = subprocess.Popen(
+            [g.path / "bin/ifconfig", name, "192.0.2.1/24", "up"],
+            env=g.env, stderr=subprocess.DEVNULL)
+        g.out(f"ngctl shutdown {name}:")
+        use.wait(20)
+        assert g.sh(f"ifconfig {name}").returncode == 1
+    assert g.nodes() == {}
+
+
+def test_graph_of_interfaces(g):
+    """A switch with two interfaces of the machine's own, from a file."""
+    text = ("node sw bridge\nnode host eiface\nnode guest eiface\n"
+            "edge sw:link0 host:ether\nedge sw:link1 guest:ether\n"
+            "msg host set 02:00:00:00:00:11\n")
+    assert g.apply(text)[::2] == (0, "")
+    assert g.apply(text) == (0, "nothing to change\n", "")
+    names = [json.loads(g.out(f"ngctl msg -j {n}: getifname"))["message"][
+        "value"] for n in ("host", "guest")]
+    assert set(names) <= set(g.out("ifconfig -l").split())
+    assert "ether 02:00:00:00:00:11" in g.out(f"ifconfig {names[0]}")
+    # One of them stays when the switch goes.
+    assert g.apply("absent sw\nnode host eiface\nabsent guest")[::2] == (
+        0, "")
+    assert g.nodes() == {"host": "eiface"}
