@@ -28,8 +28,10 @@
 
 #include "ifnet/if_var.h"
 #include "ip/ip_var.h"
+#include "netgraph/nodes/ng_nodes.h"
 #include "route/route_var.h"
 #include "stack/machine.h"
+#include "stack/stack_private.h"
 
 static struct machine *ma;
 static struct vnet *vnet;
@@ -84,6 +86,60 @@ rule1_lookup(bool keep)
 		NET_EPOCH_EXIT(et);
 	} else
 		(void)lla_lookup(ifp, addr);
+}
+
+/* epair0a's node with an eiface at its lower hook. */
+static node_p
+graph(void)
+{
+	struct ngm_mkpeer mp = { .type = "eiface", .ourhook = "lower",
+	    .peerhook = "ether" };
+	struct ng_mesg *msg;
+	node_p node;
+
+	if (kld_ng_load(vnet, "ng_ether") != 0 ||
+	    kld_ng_load(vnet, "ng_eiface") != 0)
+		exit(2);
+	ng_ctl_enter(vnet);
+	node = ng_findnode(vnet, "epair0a");
+	msg = ng_mkmessage(NGM_GENERIC_COOKIE, NGM_MKPEER, &mp, sizeof(mp));
+	if (node == NULL || msg == NULL ||
+	    ng_send_msg_path(node, msg, ".:") != 0)
+		exit(2);
+	ng_ctl_exit(vnet);
+	return (node);
+}
+
+/* Data for a node's hook, past the base, which asserts the same. */
+static void
+graph_data(const struct ng_type *type, hook_p hook, bool keep)
+{
+	struct epoch_tracker et;
+	struct ng_item it = { .it_n = 1, .it_m[0] = m_gethdr() };
+
+	it.it_m[0]->m_len = it.it_m[0]->m_pkthdr.len = 60;
+	memset(it.it_m[0]->m_data, 0, 60);
+	if (keep) {
+		NET_EPOCH_ENTER(et);
+		(void)type->rcvdata(hook, &it);
+		NET_EPOCH_EXIT(et);
+	} else
+		(void)type->rcvdata(hook, &it);
+}
+
+static void
+rule1_eiface(bool keep)
+{
+
+	graph_data(&ng_eiface_type,
+	    ng_hook_peer(ng_findhook(graph(), "lower")), keep);
+}
+
+static void
+rule1_ether(bool keep)
+{
+
+	graph_data(&ng_ether_type, ng_findhook(graph(), "lower"), keep);
 }
 
 static void
@@ -192,6 +248,8 @@ static const struct rule {
 	{ "1: transmit outside", rule1_transmit, "if_output.c" },
 	{ "1: input outside", rule1_ip_input, "ip_input.c" },
 	{ "1: neighbour lookup outside", rule1_lookup, "lltable" },
+	{ "1: eiface input outside", rule1_eiface, "ng_eiface.c" },
+	{ "1: ether node's input outside", rule1_ether, "ng_ether.c" },
 	{ "2: sleepable lock inside", rule2_sleepable_lock,
 	    "configuration lock" },
 	{ "3: configuration inside", rule3_configure, "if.c" },
