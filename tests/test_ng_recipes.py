@@ -150,6 +150,60 @@ def test_node_between_card_and_stack(lab):
     stop(m)
 
 
+def test_tee_on_a_card(lab):
+    """A tee between card and stack; nghook sees what comes in."""
+    host, router = lab.ns("host"), lab.ns("router")
+    lab.veth(host, "h0", router, "r0")
+    host.ip("addr add 192.0.2.2/24 dev h0")
+    m = lab.machine(router, config="ifconfig ixl2 create packet:r0\n"
+                                   "ifconfig ixl2 inet 192.0.2.1/24 up\n")
+    m.tool("kldload ng_ether")
+    ngctl(m, "mkpeer ixl2: tee lower left",
+          "connect ixl2: ixl2:lower upper right")
+    hook = router.popen([m.tools, "-M", m.name, "nghook", "-na",
+                         "ixl2:lower", "left2right"],
+                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    netns.wait_for(lambda: "left2right" in m.tool("ngctl show ixl2:lower"))
+    rig.ping(host, "192.0.2.1", "-p", "6e65746570")
+    hook.terminate()
+    assert "netep" in hook.communicate(timeout=20)[0]
+    ngctl(m, "shutdown ixl2:lower")
+    rig.ping(host, "192.0.2.1")
+    stop(m)
+
+
+def test_card_and_stack_on_a_bridge(lab):
+    """Two cards and the stack on one bridge: the hosts reach each other and
+    the machine, also when a card goes and when its name changes."""
+    one, two, router = lab.ns("one"), lab.ns("two"), lab.ns("router")
+    lab.veth(one, "h0", router, "r0")
+    lab.veth(two, "h0", router, "r1")
+    for i, ns in enumerate((one, two)):
+        ns.ip(f"addr add 192.0.2.{i + 1}/24 dev h0")
+    m = lab.machine(router, config="ifconfig em0 create packet:r0\n"
+                                   "ifconfig em0 inet 192.0.2.254/24 up\n"
+                                   "ifconfig em1 create packet:r1\n"
+                                   "ifconfig em1 up\n")
+    m.tool("kldload ng_ether")
+    ngctl(m, "mkpeer em0: bridge lower link0", "name em0:lower br",
+          "connect em0: br: upper link1", "connect em1: br: lower link2",
+          "msg em0: setpromisc 1", "msg em1: setpromisc 1",
+          "msg em0: setautosrc 0", "msg em1: setautosrc 0")
+    rig.ping(one, "192.0.2.2")
+    rig.ping(one, "192.0.2.254")
+    rig.ping(two, "192.0.2.254")
+    m.tool("ifconfig em0 name wan.0")
+    assert args(m, "msg wan_0: getifname") == '"wan.0"'
+    rig.ping(one, "192.0.2.2")
+    m.tool("ifconfig em1 destroy")
+    rig.ping(one, "192.0.2.254")
+    # Off the bridge again; its last link is gone and so is it.
+    ngctl(m, "shutdown wan_0:")
+    assert m.try_tool("ngctl", "show", "br:").returncode != 0
+    rig.ping(one, "192.0.2.254")
+    stop(m)
+
+
 def test_iface_out_and_in(lab):
     """What leaves by ng0 comes back from an echo node, and is sent there once
     more, until its time to live is over: the host hears of that."""
