@@ -326,6 +326,11 @@ def test_json_of_every_tool(m):
     assert m.json("kldstat")["kldstat"]["file"]
     assert m.json("route -n get 192.0.2.9")["route"]["interface"] == "epair0a"
     assert "ifstat" in m.json("systat -ifstat 0.1")
+    epoch = m.json("systat -epoch 0.1")["epoch"]
+    assert "entries" in [c["name"] for c in epoch["counter"]]
+    assert epoch["records"] > 0 and "backlog" in epoch
+    assert m.json("systat -intr 0.1")["intr"]["totals"]["runs"] > 0
+    assert m.json("systat -graph 0.1")["graph"] == []
     (one,) = json.loads(m.out("netepoch list -j"))["machines"]
     assert one["name"] == "M1"
     assert one["pid"] == m.processes["M1"].pid
@@ -429,6 +434,36 @@ def test_systat_screen(m):
         s.shows(r"more: enlarge, or choose")
         s.keys(":quit", "Enter")
         s.shows("^status=0$")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux here")
+def test_systat_pages(m):
+    m.out("ifconfig epair0b up")
+    with Screen(m, "systat -epoch 0.2") as s:
+        s.shows(r"^  net epoch +per second +total$")
+        s.shows(r"^  sections of interrupt threads +\d+ +[1-9]\d*$")
+        s.shows(r"^  callbacks waiting +\d+ +\d+$")
+        s.shows(r"^  longest grace period, us +\d+\.\d$")
+        s.shows(r"^  records of threads +[1-9]")
+        s.keys(":intr", "Enter", "C-g")
+        s.shows(r"^interrupt +cpu +rate +runs/s +total +storms$")
+        s.shows(r"^epair0[ab]\S* +\d+ +\d+ +\d+ +\d+ +\d+$")
+        s.shows(r"^Showing intr, refresh every 0.2 seconds\.$")
+        s.keys(":graph", "Enter")
+        s.shows(r"^Name +Type +ID +Hooks +p/s +packets$")
+        m.sh("ngctl -n probe -f - <<'X'\nmkpeer . hub a b\nname a busy\n"
+             "msg a setpersistent\nX")
+        s.shows(r"^busy +hub +\w+ +0 +0 +0$")
+        s.keys(":epoch", "Enter")
+        s.tmux("resize-window -x 80 -y 12")
+        s.shows(r"more: enlarge the window")
+        s.keys(":ifstat", "Enter")
+        s.shows(r"^ {6}Interface {11}Traffic {15}Peak {16}Total$")
+        s.keys("q")
+        s.shows("^status=0$")
+    assert "longest section seen" in m.out("systat -epoch 0.1")
+    p = m.sh("systat -vmstat 0.1")
+    assert p.returncode == 64 and "no such display" in p.stderr
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux here")

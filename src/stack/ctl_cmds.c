@@ -250,6 +250,7 @@ const struct ctl_command machine_commands[] = {
 	{ "stats.zero",		cmd_stats_zero },
 	{ "drops.list",		cmd_drops_list },
 	{ "graph.sockets",	cmd_graph_sockets },
+	{ "graph.list",		cmd_graph_list },
 	{ "kld.list",		cmd_kld_list },
 	{ "kld.load",		cmd_kld_load },
 	{ "kld.unload",		cmd_kld_unload },

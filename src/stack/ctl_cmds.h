@@ -39,6 +39,7 @@ ctl_handler_fn	cmd_arp_list, cmd_arp_set, cmd_arp_del;
 ctl_handler_fn	cmd_sysctl_list, cmd_sysctl_set;
 ctl_handler_fn	cmd_intr_list, cmd_stats_get, cmd_stats_zero, cmd_drops_list;
 ctl_handler_fn	cmd_graph_sockets;
+ctl_handler_fn	cmd_graph_list;
 ctl_handler_fn	cmd_kld_list, cmd_kld_load, cmd_kld_unload;
 
 /*

@@ -5,8 +5,8 @@
  */
 
 /*
- * systat -ifstat: traffic of the interfaces on a screen, or once as plain
- * lines where there is no terminal.
+ * systat: what a machine does, on a screen, or once as plain lines where there
+ * is no terminal.  What is shown are the pages of statpage.h.
  *
  * One thread: it waits for a key or the next refresh, whichever comes first.
  * Signals that end it are noted and acted upon in the loop, so that the
@@ -24,19 +24,21 @@
 #include <unistd.h>
 
 #include "tools/cmds.h"
-#include "tools/ifstat.h"
 #include "tools/out.h"
+#include "tools/statpage.h"
 #include "tools/tool.h"
 
-#define	SYSTAT_TOP	4		/* first row of data */
+#define	SYSTAT_TOP	3		/* first row of the page */
 #define	SYSTAT_INTERVAL	5.0		/* seconds */
 #define	KEY_CTRL(c)	((c) & 0x1f)
 
 struct systat {
 	struct tool_ctx	*sy_tc;
-	struct ifstat	 sy_if;
+	const struct statpage *sy_page;
+	void		*sy_pg;		/* the page's state */
 	double		 sy_interval;	/* seconds */
 	bool		 sy_restart;	/* the interval has changed */
+	bool		 sy_switched;	/* to another page */
 	bool		 sy_stopped;
 	bool		 sy_quit;
 	bool		 sy_editing;	/* the last row has a command */
@@ -62,78 +64,82 @@ systat_now(void)
 	return ((double)ts.tv_sec + (double)ts.tv_nsec / 1e9);
 }
 
+/* ---- Pages ---- */
+
+static const struct statpage *const systat_pages[] = {
+	&statpage_ifstat, &statpage_epoch, &statpage_intr, &statpage_graph,
+};
+
+/* By name or the start of it; NULL: there is none. */
+static const struct statpage *
+systat_page(const char *name)
+{
+	size_t i;
+
+	for (i = 0; *name != '\0' && i < nitems(systat_pages); i++)
+		if (strncmp(systat_pages[i]->sp_name, name,
+		    strlen(name)) == 0)
+			return (systat_pages[i]);
+	return (NULL);
+}
+
+static void
+systat_close(struct systat *sy)
+{
+	if (sy->sy_pg != NULL)
+		sy->sy_page->sp_fini(sy->sy_pg);
+	free(sy->sy_pg);
+	sy->sy_pg = NULL;
+}
+
+/* Show another page from now on.  False: no memory, the old one stays. */
+static bool
+systat_open(struct systat *sy, const struct statpage *page)
+{
+	void *pg;
+
+	if ((pg = calloc(1, page->sp_size)) == NULL)
+		return (false);
+	systat_close(sy);
+	sy->sy_page = page;
+	sy->sy_pg = pg;
+	if (page->sp_init != NULL)
+		page->sp_init(pg);
+	return (true);
+}
+
 /* ce is set when the machine cannot be asked. */
 static int
 systat_sample(struct systat *sy, struct ctl_error *ce)
 {
-	json_t *res;
-	int error;
-
-	error = tool_call(sy->sy_tc, "if.list", NULL, &res, ce);
-	if (error != 0)
-		return (error);
-	error = ifstat_sample(&sy->sy_if, js_get(res, "interfaces"),
-	    systat_now());
-	if (error != 0)
-		(void)snprintf(ce->ce_text, sizeof(ce->ce_text),
-		    "out of memory");
-	json_decref(res);
-	return (error);
+	return (sy->sy_page->sp_sample(sy->sy_pg, sy->sy_tc, systat_now(),
+	    ce));
 }
 
 /* ---- Without a terminal ---- */
 
 static void
-systat_json(struct out *o, const struct ifstat_row *ir)
+systat_print(void *arg, const char *const *lines, int n)
 {
-	static const char *const dirs[] = { "in", "out" };
-	int d;
-
-	out_instance(o);
-	out_put(o, "name", json_string(ir->ir_name));
-	for (d = 0; d < 2; d++) {
-		out_open(o, dirs[d]);
-		out_put(o, "bytes", json_integer(
-		    (json_int_t)ir->ir_bytes[d]));
-		out_put(o, "packets", json_integer(
-		    (json_int_t)ir->ir_packets[d]));
-		out_put(o, "bytes-per-second", json_real(ir->ir_brate[d]));
-		out_put(o, "packets-per-second", json_real(ir->ir_prate[d]));
-		out_close(o);
-	}
-	out_close(o);
+	for (int i = 0; i < n; i++)
+		out_text(arg, "%s\n", lines[i]);
 }
 
 static int
 systat_snapshot(struct systat *sy)
 {
-	const struct ifstat_row *ir;
 	struct out *o = sy->sy_tc->tc_o;
 	struct ctl_error ce;
-	char line[IFSTAT_LINE];
-	size_t i;
 
 	if (systat_sample(sy, &ce) != 0)
 		return (tool_callfail(sy->sy_tc, &ce));
 	tool_sleep(sy->sy_interval);
 	if (systat_sample(sy, &ce) != 0)
 		return (tool_callfail(sy->sy_tc, &ce));
-	out_text(o, "%s\n", ifstat_header);
-	out_list(o, "ifstat");
-	for (i = 0; i < sy->sy_if.is_nrows; i++) {
-		ir = &sy->sy_if.is_rows[i];
-		if (!ifstat_visible(&sy->sy_if, ir))
-			continue;
-		if (out_json(o)) {
-			systat_json(o, ir);
-			continue;
-		}
-		ifstat_line(&sy->sy_if, ir, IFSTAT_IN, line);
-		out_text(o, "%s\n", line);
-		ifstat_line(&sy->sy_if, ir, IFSTAT_OUT, line);
-		out_text(o, "%s\n\n", line);
-	}
-	out_close(o);
+	if (out_json(o))
+		sy->sy_page->sp_json(sy->sy_pg, o);
+	else
+		sy->sy_page->sp_blocks(sy->sy_pg, systat_print, o);
 	return (0);
 }
 
@@ -169,34 +175,44 @@ systat_draw_cmdline(const struct systat *sy)
 		addnstr(sy->sy_msg, COLS - 1);
 }
 
+struct systat_rows {
+	int		 sr_row;	/* the next */
+	int		 sr_hidden;	/* blocks that did not fit */
+};
+
+static void
+systat_draw_block(void *arg, const char *const *lines, int n)
+{
+	struct systat_rows *sr = arg;
+	int i, shown = n;
+
+	while (shown > 1 && lines[shown - 1][0] == '\0')
+		shown--;		/* a blank one need not fit */
+	if (sr->sr_row + shown > LINES - 1) {
+		sr->sr_hidden++;
+		return;
+	}
+	for (i = 0; i < shown; i++)
+		mvaddnstr(sr->sr_row + i, 0, lines[i], COLS);
+	sr->sr_row += n;
+}
+
 static void
 systat_draw(const struct systat *sy)
 {
-	const struct ifstat_row *ir;
-	char line[IFSTAT_LINE];
-	int row = SYSTAT_TOP, hidden = 0;
-	size_t i;
+	struct systat_rows sr = { .sr_row = SYSTAT_TOP };
+	int row;
 
 	erase();
 	systat_draw_load();
-	mvaddnstr(3, 0, ifstat_header, COLS);
-	for (i = 0; i < sy->sy_if.is_nrows; i++) {
-		ir = &sy->sy_if.is_rows[i];
-		if (!ifstat_visible(&sy->sy_if, ir))
-			continue;
-		if (row + 1 >= LINES - 1) {
-			hidden++;
-			continue;
-		}
-		ifstat_line(&sy->sy_if, ir, IFSTAT_IN, line);
-		mvaddnstr(row, 0, line, COLS);
-		ifstat_line(&sy->sy_if, ir, IFSTAT_OUT, line);
-		mvaddnstr(row + 1, 0, line, COLS);
-		row += 3;
+	sy->sy_page->sp_blocks(sy->sy_pg, systat_draw_block, &sr);
+	if (sr.sr_hidden > 0) {
+		row = sr.sr_row < LINES - 1 ? sr.sr_row : LINES - 2;
+		move(row, 0);
+		clrtoeol();
+		mvprintw(row, 0, "%15s  %d more: %s", "", sr.sr_hidden,
+		    sy->sy_page->sp_more);
 	}
-	if (hidden > 0 && row - 1 < LINES - 1)
-		mvprintw(row - 1, 0, "%15s  %d more: enlarge, or choose "
-		    "with :match", "", hidden);
 	systat_draw_cmdline(sy);
 	refresh();
 }
@@ -205,21 +221,28 @@ systat_draw(const struct systat *sy)
 static void
 systat_global(struct systat *sy, const char *word, const char *arg)
 {
-	char *end;
+	const struct statpage *page;
 	double load[3] = { 0 }, val;
+	char *end;
 
 	if (strcmp(word, "quit") == 0 || strcmp(word, "q") == 0)
 		sy->sy_quit = true;
 	else if (strcmp(word, "stop") == 0)
 		sy->sy_stopped = true;
 	else if (strcmp(word, "help") == 0 || strcmp(word, "?") == 0)
-		(void)snprintf(sy->sy_msg, sizeof(sy->sy_msg), "ifstat help "
-		    "load quit start stop scale match all pps");
+		(void)snprintf(sy->sy_msg, sizeof(sy->sy_msg), "ifstat epoch "
+		    "intr graph help load quit start stop%s",
+		    sy->sy_page->sp_commands);
 	else if (strcmp(word, "load") == 0) {
 		(void)getloadavg(load, 3);
 		(void)snprintf(sy->sy_msg, sizeof(sy->sy_msg),
 		    "%4.2f, %4.2f, %4.2f", load[0], load[1], load[2]);
-	} else if (strcmp(word, "ifstat") != 0) {
+	} else if ((page = systat_page(word)) != NULL) {
+		if (!systat_open(sy, page))
+			(void)snprintf(sy->sy_msg, sizeof(sy->sy_msg),
+			    "out of memory");
+		sy->sy_switched = true;
+	} else {
 		if (strcmp(word, "start") == 0) {
 			sy->sy_stopped = false;
 			word = arg;
@@ -252,8 +275,9 @@ systat_command(struct systat *sy)
 	if (*arg != '\0')
 		*arg++ = '\0';
 	arg += strspn(arg, " ");
-	if (*word != '\0' && !ifstat_command(&sy->sy_if, word, arg,
-	    sy->sy_msg, sizeof(sy->sy_msg)))
+	if (*word != '\0' && (sy->sy_page->sp_command == NULL ||
+	    !sy->sy_page->sp_command(sy->sy_pg, word, arg, sy->sy_msg,
+	    sizeof(sy->sy_msg))))
 		systat_global(sy, word, arg);
 }
 
@@ -291,8 +315,8 @@ systat_key(struct systat *sy, int c)
 		systat_edit(sy, c);
 	else if (c == KEY_CTRL('g'))
 		(void)snprintf(sy->sy_msg, sizeof(sy->sy_msg),
-		    "Showing ifstat, refresh every %g seconds.",
-		    sy->sy_interval);
+		    "Showing %s, refresh every %g seconds.",
+		    sy->sy_page->sp_name, sy->sy_interval);
 	else if (c == 'q')
 		sy->sy_quit = true;
 	else if (c == ':') {
@@ -300,6 +324,16 @@ systat_key(struct systat *sy, int c)
 		sy->sy_cmdlen = 0;
 		sy->sy_cmd[0] = '\0';
 	}
+}
+
+/*
+ * When to sample a page that has one sample: rates need a second one, which a
+ * long interval must not delay.
+ */
+static double
+systat_soon(const struct systat *sy)
+{
+	return (systat_now() + (sy->sy_interval < 1 ? sy->sy_interval : 1));
 }
 
 /* Until the user or a signal ends it; errno value when the machine is gone. */
@@ -310,8 +344,7 @@ systat_loop(struct systat *sy, struct ctl_error *ce)
 	double next, left;
 	int c, error;
 
-	/* Rates need a second sample; do not let a long interval delay it. */
-	next = systat_now() + (sy->sy_interval < 1 ? sy->sy_interval : 1);
+	next = systat_soon(sy);
 	while (!sy->sy_quit && systat_signal == 0) {
 		left = next - systat_now();
 		if (!sy->sy_stopped && left <= 0) {
@@ -328,9 +361,13 @@ systat_loop(struct systat *sy, struct ctl_error *ce)
 			break;
 		while ((c = getch()) != ERR)
 			systat_key(sy, c);
-		if (sy->sy_restart)
+		if (sy->sy_switched) {
+			if ((error = systat_sample(sy, ce)) != 0)
+				return (error);
+			next = systat_soon(sy);
+		} else if (sy->sy_restart)
 			next = systat_now() + sy->sy_interval;
-		sy->sy_restart = false;
+		sy->sy_switched = sy->sy_restart = false;
 	}
 	return (0);
 }
@@ -369,23 +406,23 @@ systat_screen(struct systat *sy)
 	    128 + systat_signal);
 }
 
-/* "-ifstat" or the start of it, and an interval. */
+/* "-page" or the start of it, and an interval. */
 static int
 systat_main(struct tool_ctx *tc, int argc, char **argv)
 {
+	const struct statpage *page = &statpage_ifstat;
 	struct systat sy = { .sy_tc = tc };
 	bool screen;
 	char *end;
 	int status;
 
-	ifstat_init(&sy.sy_if);
 	screen = !tc->tc_local && tc->tc_out == stdout && !out_json(tc->tc_o) &&
 	    isatty(STDOUT_FILENO) == 1 && isatty(STDIN_FILENO) == 1;
 	sy.sy_interval = screen ? SYSTAT_INTERVAL : 1;
 	for (argv++; *argv != NULL; argv++) {
 		if (**argv == '-') {
-			if ((*argv)[1] == '\0' || strncmp("ifstat", *argv + 1,
-			    strlen(*argv + 1)) != 0) {
+			page = systat_page(*argv + 1);
+			if (page == NULL) {
 				tool_warn(tc, "%s: there is no such display",
 				    *argv);
 				return (tool_usage(tc));
@@ -398,15 +435,17 @@ systat_main(struct tool_ctx *tc, int argc, char **argv)
 			return (tool_fail(tc, EX_USAGE, "%s: expected an "
 			    "interval of 0.1 to 86400 seconds", *argv));
 	}
+	if (!systat_open(&sy, page))
+		return (tool_fail(tc, EX_OSERR, "out of memory"));
 	status = screen ? systat_screen(&sy) : systat_snapshot(&sy);
-	ifstat_fini(&sy.sy_if);
+	systat_close(&sy);
 	return (status);
 }
 
 const struct tool tool_systat = {
 	.tl_name = "systat",
-	.tl_synopsis = "[-ifstat] [interval]",
+	.tl_synopsis = "[-ifstat | -epoch | -intr | -graph] [interval]",
 	.tl_manual = "netepoch-systat(1)",
-	.tl_descr = "watch the traffic of the interfaces",
+	.tl_descr = "watch interfaces, epoch, interrupts or graph",
 	.tl_fn = systat_main,
 };
