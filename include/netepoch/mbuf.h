@@ -47,6 +47,10 @@ struct nhop;
 #define	M_MCAST		0x00000004	/* link-level multicast */
 #define	M_VLANTAG	0x00000008	/* m_pkthdr.ether_vtag is valid */
 #define	M_PROMISC	0x00000010	/* not for our MAC */
+#define	M_ADDR		0x00000020	/* m_cookie[0..4]: a struct sockaddr, see
+					   <netgraph/ng_ksocket.h> */
+#define	M_ACCOUNTED	0x00000040	/* m_cookie[5]: netflow node's number */
+#define	M_COOKIE	(M_ADDR | M_ACCOUNTED) /* m_dup() copies m_cookie */
 #define	M_FREE		0x80000000	/* debug builds: in the free list */
 
 /* m_pkthdr.csum_flags; the meaning is the same for all drivers */
@@ -77,7 +81,8 @@ struct mbuf {
 	/* The second line is not touched by the fast path. */
 	struct mbuf	*m_nextpkt;	/* (o) queue link */
 	uint64_t	 m_stamp;	/* (o) time_ns() of a queued packet */
-	uint64_t	 m_cookie[6];	/* (o) for whoever queues it */
+	uint64_t	 m_cookie[6];	/* (o) for whoever queues it, who then
+					   clears M_COOKIE */
 } __attribute__((aligned(CACHE_LINE_SIZE)));
 
 static_assert(offsetof(struct mbuf, m_nextpkt) == CACHE_LINE_SIZE,

@@ -43,4 +43,13 @@ struct ng_ksocket_accept {
 };
 NG_ASSERT_SIZE(struct ng_ksocket_accept, 20);
 
+/*
+ * Beside a packet, for node types: the flag M_ADDR of its mbuf says that the
+ * first bytes of m_cookie are the struct sockaddr of its sender; one without
+ * the flag has none.  A packet with it that comes to a socket which is not
+ * connected is sent to that address.  Addresses of this length and shorter
+ * travel so, those of the Internet and short paths.
+ */
+#define	NG_KSOCKET_ADDRLEN	40
+
 #endif /* NETGRAPH_NG_KSOCKET_H */

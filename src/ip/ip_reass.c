@@ -291,6 +291,7 @@ ip_reass_measure(struct mbuf *m)
 	if (len == 0 || hlen + off + len > IP_MAXPACKET ||
 	    ((ip->ip_off & htons(IP_MF)) != 0 && len % 8 != 0))
 		return (false);
+	m->m_flags &= ~(uint32_t)M_COOKIE;
 	m->m_cookie[FRAG_OFF] = off;
 	m->m_cookie[FRAG_LEN] = len;
 	m->m_cookie[FRAG_MBUFS] = 0;

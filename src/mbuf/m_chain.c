@@ -223,6 +223,8 @@ m_dup(const struct mbuf *m)
 	copy->m_pkthdr = m->m_pkthdr;
 	copy->m_pkthdr.len = 0;
 	copy->m_flags = m->m_flags;
+	if ((m->m_flags & M_COOKIE) != 0)
+		memcpy(copy->m_cookie, m->m_cookie, sizeof(copy->m_cookie));
 	for (; m != NULL; m = m->m_next)
 		if (m_append(copy, m->m_len, m->m_data) != 0) {
 			m_freem(copy);

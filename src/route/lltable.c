@@ -310,6 +310,7 @@ lle_hold_locked(struct llentry *lle, struct mbuf *m, int maxhold,
 	if (maxhold == 0 || lt->lt_nheld >= mbuf_nframes() / 8)
 		return (false);
 	/* The section ends, the packet stays: no pointer may go with it. */
+	m->m_flags &= ~(uint32_t)M_COOKIE;
 	m->m_cookie[0] = rcvif == NULL ? 0 : rcvif->if_index;
 	m->m_pkthdr.rcvif = NULL;
 	m->m_pkthdr.nh = NULL;

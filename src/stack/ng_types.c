@@ -20,6 +20,7 @@ const struct ng_type *const machine_ng_types[] = {
 	&ng_hole_type,
 	&ng_hub_type,
 	&ng_iface_type,
+	&ng_ksocket_type,
 	&ng_one2many_type,
 	&ng_socket_type,
 	&ng_split_type,

@@ -19,6 +19,7 @@ extern const struct ng_type ng_ether_type;
 extern const struct ng_type ng_hole_type;
 extern const struct ng_type ng_hub_type;
 extern const struct ng_type ng_iface_type;
+extern const struct ng_type ng_ksocket_type;
 extern const struct ng_type ng_one2many_type;
 extern const struct ng_type ng_socket_type;
 extern const struct ng_type ng_split_type;
