@@ -604,6 +604,10 @@ def test_keyboard(g):
                 r"0000:  68 69 +hi\n\+ show \.$")
         s.tmux("send-keys Enter")
         s.shows(r"^  Name: me ")
+        # A message that nobody asked for: that o's link has come up.
+        s.type("mkpeer -N o one2many up one")
+        s.type("connect . o: down many0")
+        s.shows(r'^Rec.d command 32 from "\[[0-9a-f]+\]:":\nNo arguments$')
         s.type("quit")
         s.shows(r"^status=0$")
     assert g.nodes() == {"a-hub": "hub"}
