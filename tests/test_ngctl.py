@@ -692,3 +692,43 @@ def test_graph_of_interfaces(g):
     assert g.apply("absent sw\nnode host eiface\nabsent guest")[::2] == (
         0, "")
     assert g.nodes() == {"host": "eiface"}
+
+
+def test_graph_of_the_documents(g):
+    """docs/netgraph.md's graph file, on interfaces in memory."""
+    doc = (netns.pathlib.Path(__file__).parent.parent /
+           "docs/netgraph.md").read_text()
+    text = re.search(r"```\n(# br\.graph.*?)```", doc, re.S)[1]
+    for n in (0, 1):
+        g.out(f"ifconfig epair create; ifconfig epair{n}a name tap{n}; "
+              f"ifconfig tap{n} up")
+    g.out("kldload ng_ether")
+    status, out, err = g.apply(text)
+    assert (status, err) == (0, "")
+    assert out == ("""\
++ node br bridge
++ node host eiface
++ edge br:link0 tap0:lower
++ edge br:link1 tap1:lower
++ edge br:link2 host:ether
++ msg br setpersistent
+- set tap0 setpromisc 0
++ set tap0 setpromisc 1
+- set tap1 setpromisc 0
++ set tap1 setpromisc 1
+""")
+    assert g.apply(text) == (0, "nothing to change\n", "")
+    for n in (0, 1):
+        assert "PROMISC" in g.out(f"ifconfig tap{n}")
+    # What has been added by hand goes; the rest is as it was.
+    g.out("ngctl mkpeer br: hub link9 a")
+    assert re.fullmatch(r"- edge br:link9 \[[0-9a-f]+\]:a\n",
+                        g.apply(text)[1])
+    # One that cannot be had: the promiscuous mode comes back, too.
+    before = g.nodes(), g.links()
+    status, out, err = g.apply(text.replace("setpromisc 1", "setpromisc 0") +
+                               "edge br:link3 tap1:nosuch\n")
+    assert status == 71 and err.endswith("nothing has been changed\n")
+    assert (g.nodes(), g.links()) == before
+    for n in (0, 1):
+        assert "PROMISC" in g.out(f"ifconfig tap{n}")
