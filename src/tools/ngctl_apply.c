@@ -329,7 +329,6 @@ apply_send(struct apply *ap, const struct ngp_item *ni,
     const struct ng_mesg *m)
 {
 	const struct ng_mesg *bin = ngctl_inner(ni->ni_bin);
-	struct ngctl_mesg *nm;
 	char addr[NGP_ADDR];
 	int token;
 
@@ -338,8 +337,7 @@ apply_send(struct apply *ap, const struct ngp_item *ni,
 	    (int)bin->header.cmd, m->data, m->header.arglen);
 	if (token < 0)
 		return (-1);
-	while ((nm = ngctl_next(ap->ap_ng, -1)) != NULL)
-		ngctl_mesg_free(nm);
+	ngctl_mesg_free(ngctl_next(ap->ap_ng, token));
 	return (0);
 }
 

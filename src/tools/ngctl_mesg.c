@@ -21,6 +21,7 @@
 #include "tools/tool.h"
 
 #define	NGCTL_WAIT_MS	5000		/* for a reply that was promised */
+#define	NGCTL_FILL	1024		/* more than a socket holds */
 #define	NGCTL_DUMP	16		/* bytes of a row */
 
 /* ---- Receiving ---- */
@@ -83,15 +84,19 @@ ngctl_answers(const struct ngctl_mesg *nm, int token)
 	    nm->nm_msg->header.token == (uint32_t)token);
 }
 
-/* Everything that waits into the queue.  0, or -1 and errno. */
+/*
+ * Everything that waits into the queue, but not what somebody sends all the
+ * while.  0, or -1 and errno.
+ */
 static int
-ngctl_fill(struct ngctl *ng, int ms)
+ngctl_fill(struct ngctl *ng)
 {
 	struct ngctl_mesg **nmp, *nm;
+	int n;
 
 	for (nmp = &ng->ng_queue; *nmp != NULL; nmp = &(*nmp)->nm_next)
 		continue;
-	for (; ngctl_readable(ng, ms); ms = 0) {
+	for (n = 0; n < NGCTL_FILL && ngctl_readable(ng, 0); n++) {
 		if ((nm = ngctl_recv(ng)) == NULL)
 			return (-1);
 		*nmp = nm;
@@ -121,8 +126,7 @@ ngctl_next(struct ngctl *ng, int token)
 {
 	struct ngctl_mesg *nm;
 
-	errno = 0;
-	if (ngctl_fill(ng, 0) == -1)
+	if ((token != -1 || ng->ng_queue == NULL) && ngctl_fill(ng) == -1)
 		return (NULL);
 	errno = 0;
 	if (token != -1 && (nm = ngctl_take(ng, token)) != NULL)
@@ -152,7 +156,7 @@ ngctl_ask(struct ngctl *ng, const char *path, uint32_t cookie, uint32_t cmd,
 			errno = ETIMEDOUT;
 			return (-1);
 		}
-		if (ngctl_fill(ng, 0) == -1)
+		if (ngctl_fill(ng) == -1)
 			return (-1);
 	}
 	*rep = nm->nm_msg;
