@@ -412,6 +412,9 @@ ngss_end(struct ng_sockserv *ns, struct ngss_conn *nc, bool hup)
 		error = ngss_packet_read(ns, nc->nc_fd, &np);
 		if (error == EAGAIN || error == EINTR)
 			return;
+		/* It closed with something unread; what it sent is there. */
+		if (error == ECONNRESET)
+			continue;
 		if (error != 0 || (np.np_len == 0 && np.np_nfds == 0 && hup)) {
 			nc->nc_gone = true;
 			return;

@@ -280,6 +280,17 @@ test_life(void **state)
 	ngp_wait_nodes(2);
 	assert_int_equal(ngp_send("a", 5), EHOSTUNREACH);
 
+	/* What it sent before its end gets through, whatever it left unread. */
+	assert_int_equal(NgMkSockNode("life", &cs, &ds), 0);
+	assert_int_equal(ngp_connect(".", "life:", "a", "x"), 0);
+	assert_int_equal(ngp_send("a", 5), 0);
+	for (int i = 0; i < 40; i++)
+		assert_int_equal(send(ds, "x", 1, 0), 1);
+	(void)close(cs);
+	(void)close(ds);
+	assert_int_equal(ngp_events(100), 40);
+	ngp_wait_nodes(2);
+
 	/* A node without a program: nobody takes its messages. */
 	assert_int_equal(NgMkSockNode("life", NULL, &ds), 0);
 	assert_int_equal(NgSendMsg(ngp.cs, "life:", 4711, 1, NULL, 0), -1);
@@ -397,6 +408,37 @@ test_sizes(void **state)
 	tune("net.graph.maxdgram", "20480");
 }
 
+/* How many packets of len bytes a fresh node holds for its program. */
+static unsigned int
+holds(size_t len)
+{
+	unsigned int n = 0;
+	int cs, ds;
+
+	assert_int_equal(NgMkSockNode("holds", &cs, &ds), 0);
+	assert_int_equal(ngp_connect(".", "holds:", "a", "x"), 0);
+	while (ngp_send("a", len) == 0 && n < 10000)
+		n++;
+	(void)close(cs);
+	(void)close(ds);
+	ngp_wait_nodes(2);
+	return (n);
+}
+
+static void
+test_recvspace(void **state)
+{
+	unsigned int n;
+
+	n = holds(5);
+	assert_in_range(n, 200, 500);
+	assert_in_range(holds(1500), 10, n / 2);
+	assert_in_range(holds(20000), 1, 20);
+	tune("net.graph.recvspace", "5120");
+	assert_in_range(holds(5), n / 5, n / 3);
+	tune("net.graph.recvspace", "20480");
+}
+
 static void
 test_messages(void **state)
 {
@@ -496,6 +538,7 @@ main(void)
 		NGP_TEST(test_strangers),
 		NGP_TEST(test_plain_data),
 		NGP_TEST(test_sizes),
+		NGP_TEST(test_recvspace),
 		NGP_TEST(test_messages),
 		NGP_TEST(test_many_nodes),
 		NGP_TEST(test_errors),

@@ -64,6 +64,20 @@ kld_ng_find(struct vnet *vnet, const char *name)
 	return (knp);
 }
 
+/* In the order of loading. */
+static void
+kld_ng_insert(struct kld_ng *kn)
+{
+	struct kld_ng **knp = &kld_ngs;
+
+	VNET_CONFIG_LOCK(kn->kn_vnet);
+	while (*knp != NULL && (*knp)->kn_id < kn->kn_id)
+		knp = &(*knp)->kn_next;
+	kn->kn_next = *knp;
+	*knp = kn;
+	VNET_CONFIG_UNLOCK(kn->kn_vnet);
+}
+
 /* "ng_" and a type's name that is a plain file's. */
 static bool
 kld_ng_name_ok(const char *name)
@@ -148,15 +162,15 @@ kld_ng_load_id(struct vnet *vnet, const char *name, int *id)
 		kn->kn_vnet = vnet;
 		*id = kn->kn_id = ++kld_ng_lastid;
 		snprintf(kn->kn_name, sizeof(kn->kn_name), "%s", name);
-		*kld_ng_find(vnet, name) = kn;
+		kld_ng_insert(kn);
 	} else
 		free(kn);
 	VNET_CONFIG_UNLOCK(vnet);
 	return (error);
 }
 
-/* The loader of ng_set_loader(): inside of control work. */
-static int
+/* Also the loader of ng_set_loader(): inside of control work. */
+int
 kld_ng_load(struct vnet *vnet, const char *name)
 {
 	int id;
@@ -168,7 +182,7 @@ int
 kld_ng_unload(struct vnet *vnet, const char *name, int *id)
 {
 	struct kld_ng *kn, **knp;
-	int error;
+	int error = 0;
 
 	VNET_CONFIG_LOCK(vnet);
 	knp = kld_ng_find(vnet, name);
@@ -178,15 +192,17 @@ kld_ng_unload(struct vnet *vnet, const char *name, int *id)
 	else if (strcmp(kn->kn_type->name, NG_SOCKET_NODE_TYPE) == 0)
 		error = EBUSY;
 	else
-		error = ng_type_unregister(vnet, kn->kn_type->name);
-	if (error == 0) {
-		*knp = kn->kn_next;
-		*id = kn->kn_id;
-	}
+		*knp = kn->kn_next;	/* ours alone */
 	VNET_CONFIG_UNLOCK(vnet);
 	if (error != 0)
 		return (error);
-	NET_EPOCH_DRAIN_CALLBACKS();
+	/* Without the lock, since it waits for callbacks. */
+	error = ng_type_unregister(vnet, kn->kn_type->name);
+	if (error != 0) {
+		kld_ng_insert(kn);
+		return (error);
+	}
+	*id = kn->kn_id;
 	if (kn->kn_handle != NULL)
 		(void)dlclose(kn->kn_handle);
 	free(kn);

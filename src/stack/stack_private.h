@@ -29,6 +29,7 @@ void	kld_ng_fini(struct vnet *vnet);
  * EEXIST: loaded already; ENOENT: there is no such module; ENOEXEC: it is no
  * node type, or one for another version; else what its attach method says.
  */
+int	kld_ng_load(struct vnet *vnet, const char *name);
 int	kld_ng_load_id(struct vnet *vnet, const char *name, int *id);
 /* ENOENT: it is not loaded; EBUSY: it has nodes, or stays. */
 int	kld_ng_unload(struct vnet *vnet, const char *name, int *id);

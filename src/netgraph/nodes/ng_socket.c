@@ -254,7 +254,11 @@ ng_sock_buffer(int s, int bytes, size_t least)
 {
 	int size = (size_t)bytes < least ? (int)least : bytes;
 
-	(void)setsockopt(s, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	/* Beyond net.core.wmem_max with CAP_NET_ADMIN only. */
+	if (setsockopt(s, SOL_SOCKET, SO_SNDBUFFORCE, &size,
+	    sizeof(size)) != 0)
+		(void)setsockopt(s, SOL_SOCKET, SO_SNDBUF, &size,
+		    sizeof(size));
 }
 
 int
