@@ -100,6 +100,35 @@ def test_plan(lab):
     stop(m)
 
 
+def test_eiface_shut_down_in_use(lab):
+    """Ten times: an eiface outlives the ngctl that made it, and its node is
+    shut down by three at once while others work on the interface."""
+    m = lab.machine(lab.ns("router"))
+    base = m.ns.wrap([m.tools, "-M", m.name])
+    for i in range(10):
+        out = subprocess.run(
+            [*base, "ngctl", "-f", "-"], env=lab.env, text=True, check=True,
+            input=f"mkpeer eiface path_{i} ether\nmsg .path_{i} getifname\n",
+            capture_output=True, timeout=30).stdout
+        name = [line.split()[1].strip('"') for line in out.splitlines()
+                if line.startswith("Args:")][0]
+        assert name == "ngeth0", out
+        m.tool(f"ifconfig {name}")
+        busy = [subprocess.Popen([*base, *words.split()], env=lab.env,
+                                 stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+                for words in (f"ifconfig {name} inet 192.0.2.1/24 up",
+                              f"ngctl shutdown {name}:",
+                              f"ifconfig {name} name lan{i}",
+                              f"ngctl shutdown {name}:",
+                              "netstat -i", f"ngctl shutdown {name}:")]
+        codes = [p.wait(30) for p in busy]
+        assert 0 in (codes[1], codes[3], codes[5]), codes
+        for gone in (name, f"lan{i}"):
+            assert m.try_tool("ifconfig", gone).returncode != 0
+    stop(m)
+
+
 def test_eiface_is_an_interface(lab):
     """Addresses, ARP and ping on ngeth0; status and media; a rename."""
     host, router = lab.ns("host"), lab.ns("router")
