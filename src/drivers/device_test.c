@@ -538,6 +538,33 @@ test_promisc(void **state)
 	run("ip -d link show dv0 | grep -q 'promiscuity 0'");
 }
 
+/* It takes frames to all groups as long as somebody asks for that. */
+static void
+test_allmulti(void **state)
+{
+	static const char on[] = "ip -d link show dv0 | "
+	    "grep -q 'allmulti 1'", off[] = "ip -d link show dv0 | "
+	    "grep -q 'allmulti 0'";
+	struct backend *be = *state;
+	struct ifnet *ifp;
+
+	SKIP_WITHOUT_BPF(be);
+	ifp = make(be);
+	run(off);
+	VNET_CONFIG_LOCK(vnet);
+	assert_int_equal(if_set_allmulti(ifp, false), EINVAL);
+	assert_int_equal(if_set_allmulti(ifp, true), 0);
+	assert_int_equal(if_set_allmulti(ifp, true), 0);
+	assert_int_equal(if_set_allmulti(ifp, false), 0);
+	run(on);
+	assert_int_equal(if_set_allmulti(ifp, false), 0);
+	run(off);
+	assert_int_equal(if_set_allmulti(ifp, true), 0);
+	VNET_CONFIG_UNLOCK(vnet);
+	test_destroy(ifp);
+	run(off);
+}
+
 /* What cannot be is said in one line that names the device. */
 static void
 test_refusals(void **state)
@@ -564,7 +591,7 @@ main(void)
 		ALL(test_traffic), ALL(test_tags), ALL(test_partial),
 		ALL(test_partial_out), ALL(test_large), ALL(test_vanish),
 		ALL(test_down_up), ALL(test_churn), T(test_promisc, 0),
-		T(test_promisc, 1), T(test_order, 0), T(test_overrun, 0),
+		T(test_promisc, 1), T(test_allmulti, 0), T(test_order, 0), T(test_overrun, 0),
 		T(test_refusals, 0),
 	};
 
