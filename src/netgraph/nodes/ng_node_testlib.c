@@ -9,12 +9,48 @@
  */
 #include "netgraph/nodes/ng_node_testlib.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sys/thread.h"
+
+int
+ngt_group_stop(void **state)
+{
+
+	(void)state;
+	ngt_stop();
+	return (0);
+}
+
+int
+ngt_test_reset(void **state)
+{
+
+	(void)state;
+	ngt_reset();
+	return (0);
+}
+
+void
+ngt_make(const char *type, const char *name, const char *hook)
+{
+
+	assert_int_equal(ngt_mkpeer(".", type, hook, hook), 0);
+	assert_int_equal(ngt_name(hook, name), 0);
+}
+
+void
+ngt_join(const char *name, const char *hook)
+{
+	char path[NG_NODESIZ + 1];
+
+	snprintf(path, sizeof(path), "%s:", name);
+	assert_int_equal(ngt_connect(".", path, hook, hook), 0);
+}
 
 static uint64_t
 next_random(uint64_t *state)
@@ -144,7 +180,7 @@ ngt_nodeinfo(const char *path, struct nodeinfo *ni)
 struct racer {
 	const char	*ra_hook;
 	uint64_t	 ra_seed;
-	uint64_t	 ra_sent;
+	_Atomic uint64_t ra_sent;
 	struct thread	*ra_thread;
 };
 
@@ -171,7 +207,7 @@ race_send(void *arg)
 		}
 		if (it.it_n == 0)
 			continue;
-		ra->ra_sent += it.it_n;
+		atomic_fetch_add(&ra->ra_sent, it.it_n);
 		NET_EPOCH_ENTER(et);
 		(void)ng_fwd_item(&it, ng_findhook(ngt_probe(),
 		    ra->ra_hook));
@@ -193,12 +229,14 @@ ngt_race(const char *hook1, const char *hook2, void (*churn)(unsigned int),
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(thread_create(&ra[i].ra_thread, "sender",
 		    THREAD_ANY_CPU, race_send, &ra[i]), 0);
+	/* On a busy machine they may come late. */
+	for (int i = 0; i < 2; i++)
+		while (atomic_load(&ra[i].ra_sent) == 0)
+			sched_yield();
 	for (unsigned int i = 0; i < rounds; i++)
 		churn(i);
 	atomic_store(&race_over, true);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		thread_join(ra[i].ra_thread);
-		assert_true(ra[i].ra_sent != 0);
-	}
 	ngt_settle();
 }

@@ -18,6 +18,15 @@
 #define	NGT_HOST(n)	(UINT64_C(0x020406000000) + (n))
 #define	NGT_BCAST	UINT64_C(0xffffffffffff)
 
+/* cmocka's tear-downs of a group of ngt_start() and of each test. */
+int	ngt_group_stop(void **state);
+int	ngt_test_reset(void **state);
+
+/* A node named name; its hook is joined to the probe's of the same name. */
+void	ngt_make(const char *type, const char *name, const char *hook);
+/* One more such hook. */
+void	ngt_join(const char *name, const char *hook);
+
 /* Random numbers from a seed that is printed, or taken from NETEPOCH_SEED. */
 uint64_t ngt_random(void);
 
