@@ -40,6 +40,14 @@ enum {
 	NG_PATCH_MODE_SHR = 11
 };
 
+/* csum_flags: checksums to make again; other bits are not kept. */
+#define	NG_PATCH_CSUM_IP	0x0001	/* of IPv4 headers */
+#define	NG_PATCH_CSUM_IP_UDP	0x0002
+#define	NG_PATCH_CSUM_IP_TCP	0x0004
+#define	NG_PATCH_CSUM_IP6_UDP	0x0200
+#define	NG_PATCH_CSUM_IP6_TCP	0x0400
+#define	NG_PATCH_CSUM_ALL	0x0607
+
 struct ng_patch_op {
 	uint32_t	offset;
 	uint16_t	length;		/* 1, 2, 4 or 8 bytes */
