@@ -247,6 +247,20 @@ def test_msg_output(g):
             assert g.out("ngctl show -n q:").startswith("  Name: q ")
 
 
+def test_status_config(g):
+    out = g.run("mkpeer ksocket ks inet/dgram/udp", "status ks",
+                "config ks", "config ks some words")
+    assert re.fullmatch(r'Status for "ks":\nsent 0, .*\n'
+                        r'(No config available for "ks"\n){2}', out)
+    # One's own node has nothing to say, and says so at once.
+    out = g.run("status .", "config .", "status .:", "show -n .")
+    assert out.startswith('No status available for "."\n'
+                          'No config available for "."\n'
+                          'No status available for ".:"\n  Name: ')
+    row = g.json("ngctl status .")
+    assert row == {"status": {"path": "."}}
+
+
 # ---- What goes wrong ----
 
 ERRORS = [
@@ -438,6 +452,24 @@ def test_write(g):
     assert p.returncode == 71 and "more than 8192 bytes" in p.stderr
     os.truncate(big, 8192)
     g.run("connect . . a b", f"write a -f {big}")
+
+
+def test_names_are_bytes(g):
+    """A name may hold anything but a dot and a colon, also in JSON."""
+    with Held(g, "-n", "hold") as h:
+        h.do("mkpeer hub x a")
+        for name, shown in ((b"test hub", "test hub"), (b"\xe4\xff", "äÿ"),
+                            (b"\xc3\xa4", "ä"), (b"{ \"\\", '{ "\\')):
+            p = subprocess.run([g.path / "bin/ngctl", "name", "[2]:", name],
+                               env=g.env, check=False)
+            assert p.returncode == 0
+            assert g.nodes() == {"hold": "socket", shown: "hub"}
+            p = subprocess.run([g.path / "bin/ngctl", "show", "-n",
+                                name + b":"], env=g.env, check=False,
+                               capture_output=True)
+            assert p.stdout.startswith(b"  Name: " + name + b" ")
+            m = json.loads(g.out("ngctl msg -j [2]: nodeinfo"))["message"]
+            assert m["value"]["name"] == shown
 
 
 # ---- nghook ----

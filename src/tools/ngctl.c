@@ -453,6 +453,7 @@ const struct tool tool_ngctl = {
 	.tl_name = "ngctl",
 	.tl_synopsis = "[-d] [-f file] [-n name] [command [argument ...]]",
 	.tl_manual = "netepoch-ngctl(8)",
+	.tl_bytes = true,		/* names of nodes may be any bytes */
 	.tl_descr = "wire and ask the netgraph of a machine",
 	.tl_fn = ngctl_main,
 };

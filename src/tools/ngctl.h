@@ -109,6 +109,11 @@ int	ngctl_ask(struct ngctl *ng, const char *path, uint32_t cookie,
  */
 struct ngctl_mesg *ngctl_next(struct ngctl *ng, int token);
 void	ngctl_mesg_free(struct ngctl_mesg *nm);
+/*
+ * The text of a response; NULL: nm is NULL, or no response (a node that has
+ * no answer of its own may be ngctl's: then it is the request), or no text.
+ */
+const char *ngctl_mesg_text(const struct ngctl_mesg *nm);
 /* Drop all that were kept. */
 void	ngctl_mesg_drop(struct ngctl *ng);
 /* A message in a reply's data, or NULL: it is not whole. */

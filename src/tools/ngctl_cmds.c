@@ -269,6 +269,7 @@ ngctl_config_fn(struct ngctl *ng, int argc, char **argv)
 {
 	struct ngctl_mesg *nm = NULL;
 	struct out *o = ng->ng_o;
+	const char *answer;
 	char *text = NULL;
 	int token;
 
@@ -285,11 +286,9 @@ ngctl_config_fn(struct ngctl *ng, int argc, char **argv)
 		nm = ngctl_next(ng, token);
 	out_open(o, "config");
 	out_put(o, "path", ngctl_text(argv[1]));
-	if (nm != NULL && (nm->nm_msg->header.flags & NGF_RESP) != 0 &&
-	    memchr(nm->nm_msg->data, '\0', nm->nm_msg->header.arglen) != NULL) {
-		out_text(o, "Config for \"%s\":\n%s\n", argv[1],
-		    nm->nm_msg->data);
-		out_put(o, "text", ngctl_text(nm->nm_msg->data));
+	if ((answer = ngctl_mesg_text(nm)) != NULL) {
+		out_text(o, "Config for \"%s\":\n%s\n", argv[1], answer);
+		out_put(o, "text", ngctl_text(answer));
 	} else
 		out_text(o, "No config available for \"%s\"\n", argv[1]);
 	out_close(o);

@@ -35,6 +35,20 @@ ngctl_mesg_free(struct ngctl_mesg *nm)
 	free(nm);
 }
 
+const char *
+ngctl_mesg_text(const struct ngctl_mesg *nm)
+{
+	const struct ng_mesg *m;
+
+	if (nm == NULL)
+		return (NULL);
+	m = nm->nm_msg;
+	if ((m->header.flags & NGF_RESP) == 0 ||
+	    memchr(m->data, '\0', m->header.arglen) == NULL)
+		return (NULL);
+	return (m->data);
+}
+
 void
 ngctl_mesg_drop(struct ngctl *ng)
 {

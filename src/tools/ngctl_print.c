@@ -374,24 +374,29 @@ const struct ngctl_cmd ngctl_typescmd = {
 static enum ngctl_result
 ngctl_status_fn(struct ngctl *ng, int argc, char **argv)
 {
+	struct ngctl_mesg *nm = NULL;
 	struct out *o = ng->ng_o;
-	struct ng_mesg *rep = NULL;
+	const char *text;
+	int token;
 
 	if (argc != 2)
 		return (NGCTL_USAGE);
-	if (ngctl_ask(ng, argv[1], NGM_GENERIC_COOKIE, NGM_TEXT_STATUS, NULL,
-	    0, &rep) == -1 && errno != EINVAL && errno != ETIMEDOUT)
+	token = NgSendMsg(ng->ng_cs, argv[1], NGM_GENERIC_COOKIE,
+	    NGM_TEXT_STATUS, NULL, 0);
+	if (token < 0 && errno != EINVAL)
 		return (ngctl_sendfail(ng));
+	if (token >= 0)
+		nm = ngctl_next(ng, token);
+	text = ngctl_mesg_text(nm);
 	out_open(o, "status");
 	out_put(o, "path", ngctl_text(argv[1]));
-	if (rep != NULL &&
-	    memchr(rep->data, '\0', rep->header.arglen) != NULL) {
-		out_text(o, "Status for \"%s\":\n%s\n", argv[1], rep->data);
-		out_put(o, "text", ngctl_text(rep->data));
+	if (text != NULL) {
+		out_text(o, "Status for \"%s\":\n%s\n", argv[1], text);
+		out_put(o, "text", ngctl_text(text));
 	} else
 		out_text(o, "No status available for \"%s\"\n", argv[1]);
 	out_close(o);
-	free(rep);
+	ngctl_mesg_free(nm);
 	return (NGCTL_OK);
 }
 

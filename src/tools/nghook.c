@@ -244,6 +244,7 @@ const struct tool tool_nghook = {
 	.tl_name = "nghook",
 	.tl_synopsis = "[-adlns] [-m msg] path [hookname]",
 	.tl_manual = "netepoch-nghook(8)",
+	.tl_bytes = true,		/* names of nodes may be any bytes */
 	.tl_descr = "a hook of the graph on standard input and output",
 	.tl_fn = nghook_main,
 };

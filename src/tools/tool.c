@@ -242,7 +242,7 @@ tool_common(struct tool_ctx *tc, struct tool_style *ts, int *argcp,
 	return (0);
 }
 
-/* The words become JSON, which is UTF-8; say so if one is not. */
+/* The words become JSON, mostly, which is UTF-8; say so if one is not. */
 static int
 tool_utf8(struct tool_ctx *tc, int argc, char **argv)
 {
@@ -279,7 +279,7 @@ tool_run_to(struct ctl_client *cl, const char *machine, FILE *out, FILE *err,
 	if ((words = calloc((size_t)argc + 1, sizeof(*words))) == NULL)
 		return (tool_fail(&tc, EX_OSERR, "out of memory"));
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
-	status = tool_utf8(&tc, argc, words);
+	status = tc.tc_tool->tl_bytes ? 0 : tool_utf8(&tc, argc, words);
 	if (status == 0)
 		status = tool_common(&tc, &ts, &argc, words);
 	if (status == 0) {

@@ -43,6 +43,7 @@ struct tool {
 	const char	*tl_synopsis;	/* words after the name; lines by \n */
 	const char	*tl_descr;	/* one line for netepoch help */
 	const char	*tl_manual;	/* "netepoch-arp(8)" */
+	bool		 tl_bytes;	/* its words need not be UTF-8 */
 	/* argv[0] is the name.  Returns 0 or a status of sysexits(3). */
 	int		(*tl_fn)(struct tool_ctx *tc, int argc, char **argv);
 };
