@@ -253,6 +253,27 @@ def test_setting_that_does_not_stay(g):
     assert status == 0 and err == warn and out.startswith("- set o setconfig")
 
 
+def test_settings_of_types(g):
+    """Settings of several types, one with a getter that wants a word."""
+    text = ("node vr vlan_rotate\nnode b bpf\nnode v vlan\nnode h hub\n"
+            "edge vr:original h:a\nedge vr:ordered h:b\nedge b:in h:c\n"
+            "edge v:downstream h:d\n"
+            "set vr getconf = setconf { min=1 max=9 rot=-3 }\n"
+            "set v getencapproto = setencapproto 0x88a8\n"
+            "set b getprogram \"in\" = setprogram { thisHook=\"in\" "
+            "ifMatch=\"out\" bpf_prog_len=1 bpf_prog=[ { code=6 k=96 } ] "
+            "}\n")
+    assert g.apply(text)[::2] == (0, "")
+    assert g.apply(text) == (0, NOTHING, "")
+    other = text.replace("k=96", "k=10").replace("rot=-3", "rot=2")
+    assert g.apply(other)[::2] == (0, "")
+    assert "k=10" in g.out("ngctl msg b: getprogram '\"in\"'")
+    # Refused on the way: program and rotation come back.
+    refuse(g, text + "edge v:nomatch h:e\nedge vr:wrong h:f\n",
+           "+ edge vr:wrong h:f: Invalid argument", undone=True)
+    assert g.apply(other) == (0, NOTHING, "")
+
+
 def test_signal_waits(g):
     """Ctrl-C in the middle: the whole graph is there, or nothing of it."""
     lines = [f"node n{i} hub" for i in range(300)]
