@@ -7,7 +7,8 @@ MESON	= /usr/bin/meson
 RELEASE	= $(BUILD)/release
 
 .PHONY: all run test bench install clean help
-.PHONY: bench-ngctl bench-mem bench-veth bench-callgrind bench-fib bench-epoch bench-intr
+.PHONY: bench-mem bench-veth bench-callgrind bench-fib bench-epoch \
+    bench-intr bench-netgraph bench-ngctl
 
 all: $(RELEASE)/build.ninja
 	@ninja -C $(RELEASE) $(NINJAFLAGS)
@@ -28,7 +29,8 @@ test:
 	@$(PYTHON) tests/run.py --build $(BUILD)/test $(TEST)
 
 # Figures beside those of the rivals; bench/README.md says how to read them.
-bench bench-ngctl bench-mem bench-veth bench-callgrind bench-fib bench-epoch bench-intr:
+bench bench-mem bench-veth bench-callgrind bench-fib bench-epoch \
+    bench-intr bench-netgraph bench-ngctl:
 	@scripts/packages build run bench
 	@bench/run $@
 

@@ -31,3 +31,8 @@ def measure_fib(host, _nrounds):
 def measure_intr(host, _nrounds):
     """The loop of an ithread."""
     return program(host, 'bench_intr', ['3'])
+
+
+def measure_netgraph(host, _nrounds):
+    """Hops through the graph, and making nodes."""
+    return program(host, 'bench_netgraph', ['3'])

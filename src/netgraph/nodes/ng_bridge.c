@@ -40,6 +40,7 @@
 #include "wire/ether.h"
 
 #define	BRIDGE_SECOND		UINT64_C(1000000000)	/* ns */
+#define	BRIDGE_OUTS		8	/* links that one burst goes to */
 
 const char *
 bridge_link_name(const struct bridge_link *bl)
@@ -339,8 +340,11 @@ bridge_sources(struct bridge *br, const struct bridge_table *bt,
 				break;
 			}
 		}
-		bb->bb_m[n] = bb->bb_m[i];
-		bb->bb_dst[n++] = bb->bb_dst[i];
+		if (__predict_false(n != i)) {
+			bb->bb_m[n] = bb->bb_m[i];
+			bb->bb_dst[n] = bb->bb_dst[i];
+		}
+		n++;
 	}
 	bb->bb_n = n;
 }
@@ -370,8 +374,10 @@ bridge_destinations(const struct bridge_table *bt, struct bridge_link *in,
 			m_freem(bb->bb_m[i]);
 			continue;
 		}
-		bb->bb_m[n] = bb->bb_m[i];
-		bb->bb_dst[n] = bb->bb_dst[i];
+		if (__predict_false(n != i)) {
+			bb->bb_m[n] = bb->bb_m[i];
+			bb->bb_dst[n] = bb->bb_dst[i];
+		}
 		bb->bb_to[n] = to;
 		same &= to == bb->bb_to[0];
 		n++;
@@ -408,14 +414,16 @@ bridge_flood_run(struct bridge *br, struct bridge_link *in,
 	return (i);
 }
 
-/* Bursts for some links; one that finds no place pushes another out. */
-#define	BRIDGE_OUTS	8
+/*
+ * Bursts for some links.  A link has its place, without a search: which of the
+ * links a packet goes to is nothing that a CPU could foresee.  One that finds
+ * another there pushes it out.
+ */
 struct bridge_out {
-	struct bridge_link *bo_to;
+	struct bridge_link *bo_to;	/* NULL: nobody's */
 	struct ng_item	 bo_item;
 };
 struct bridge_outs {
-	unsigned int	 os_n;
 	struct bridge_out os_out[BRIDGE_OUTS];
 };
 
@@ -424,41 +432,30 @@ bridge_outs_send(struct bridge_burst *bb, struct bridge_out *bo)
 {
 	int error;
 
-	if (bo->bo_item.it_n == 0)
+	if (bo->bo_to == NULL)
 		return;
 	error = bridge_xmit(bo->bo_to, &bo->bo_item);
 	if (error != 0)
 		bb->bb_error = error;
-	bo->bo_item.it_n = 0;
+	bo->bo_to = NULL;
 }
 
 static void
 bridge_outs_flush(struct bridge_burst *bb, struct bridge_outs *os)
 {
 
-	for (unsigned int i = 0; i < os->os_n; i++)
+	for (unsigned int i = 0; i < BRIDGE_OUTS; i++)
 		bridge_outs_send(bb, &os->os_out[i]);
-	os->os_n = 0;
 }
 
 static inline void
 bridge_outs_put(struct bridge_burst *bb, struct bridge_outs *os,
     struct bridge_link *to, struct mbuf *m)
 {
-	struct bridge_out *bo;
-	unsigned int i;
+	struct bridge_out *bo = &os->os_out[to->bl_out];
 
-	for (i = 0; i < os->os_n; i++)
-		if (os->os_out[i].bo_to == to)
-			break;
-	if (__predict_false(i == BRIDGE_OUTS)) {
-		i = (unsigned int)to->bl_number % BRIDGE_OUTS;
-		bridge_outs_send(bb, &os->os_out[i]);
-		os->os_out[i].bo_to = to;
-	}
-	bo = &os->os_out[i];
-	if (i == os->os_n) {
-		os->os_n++;
+	if (__predict_false(bo->bo_to != to)) {
+		bridge_outs_send(bb, bo);
 		bo->bo_to = to;
 		bo->bo_item.it_n = 0;
 	}
@@ -473,7 +470,9 @@ bridge_scatter(struct bridge *br, struct bridge_link *in,
 	struct bridge_outs os;
 	unsigned int i = 0;
 
-	os.os_n = 0;
+	for (; i < BRIDGE_OUTS; i++)
+		os.os_out[i].bo_to = NULL;
+	i = 0;
 	while (i < bb->bb_n) {
 		if (bb->bb_to[i] != NULL) {
 			bridge_outs_put(bb, &os, bb->bb_to[i], bb->bb_m[i]);
@@ -603,6 +602,7 @@ ng_bridge_newhook(node_p node, hook_p hook, const char *name)
 	br->br_begun = true;
 	bl->bl_bridge = br;
 	bl->bl_number = uplink ? -number : number;
+	bl->bl_out = br->br_nextout++ % BRIDGE_OUTS;
 	bl->bl_learn = !uplink;
 	bl->bl_unknown = uplink || br->br_unknown;
 	/* Pairs with the acquire in bridge_hook(). */

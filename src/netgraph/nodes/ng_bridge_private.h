@@ -29,6 +29,7 @@ struct bridge_link {
 	struct bridge	*bl_bridge;	/* (c) constant */
 	_Atomic(hook_p)	 bl_hook;	/* (a) acquire/release; constant */
 	int		 bl_number;	/* (c) constant; negative: uplink */
+	unsigned int	 bl_out;	/* (c) constant: place in a burst */
 	bool		 bl_learn;	/* (c) constant */
 	bool		 bl_unknown;	/* (c) constant: gets unknown hosts' */
 	bool		 bl_listed;	/* (c) */
@@ -46,6 +47,7 @@ struct bridge {
 	CK_LIST_HEAD(, bridge_link) br_links; /* (e/h) newest first */
 	struct bridge_hosts br_hosts;
 	struct ng_bridge_config br_conf; /* (h) */
+	unsigned int	 br_nextout;	/* (c) bl_out of the next link */
 	bool		 br_begun;	/* (c) it has had a hook */
 	bool		 br_unknown;	/* (c) bl_unknown of ordinary links */
 	struct callout	 br_callout;
