@@ -46,6 +46,7 @@ struct mnode {
 static struct mnode nodes[NODES_MAX];	/* the first is the probe */
 static unsigned int hook_age, steps, oks;
 static uint64_t deadline;
+static counter_t lowest;		/* a counter older than all others */
 
 static int
 start(void **state)
@@ -54,6 +55,7 @@ start(void **state)
 		&ng_tee_type, &ng_bridge_type, &ng_hole_type,
 		&ng_one2many_type, &ng_split_type, &ng_echo_type, NULL };
 
+	assert_int_equal(counter_alloc(1, &lowest), 0);
 	ngt_start(types);
 	return (0);
 }
@@ -485,6 +487,9 @@ free_cells(void)
 {
 	counter_t c;
 
+	/* A search begins behind the last one, or at what was freed. */
+	counter_free(lowest, 1);
+	assert_int_equal(counter_alloc(1, &lowest), 0);
 	assert_int_equal(counter_alloc(1000, &c), 0);
 	counter_free(c, 1000);
 	return (c);
