@@ -266,7 +266,7 @@ ng_node_unlink(node_p node)
 	CK_LIST_REMOVE(node, nd_idhash);
 	if (node->nd_name[0] != '\0')
 		CK_LIST_REMOVE(node, nd_namehash);
-	CK_STAILQ_REMOVE(&ng->ng_nodes, node, ng_node, nd_link);
+	TAILQ_REMOVE(&ng->ng_nodes, node, nd_link);
 	ng->ng_nnodes--;
 	node->nd_type->tr_nodes--;
 }
@@ -298,7 +298,7 @@ ng_node_alloc(struct netgraph *ng, struct ng_typereg *tr, int *error)
 	ng_queue_init(node);
 	CK_LIST_INSERT_HEAD(&ng->ng_idhash[ng_id_bucket(node->nd_id)], node,
 	    nd_idhash);
-	CK_STAILQ_INSERT_TAIL(&ng->ng_nodes, node, nd_link);
+	TAILQ_INSERT_TAIL(&ng->ng_nodes, node, nd_link);
 	ng->ng_nnodes++;
 	tr->tr_nodes++;
 	*error = 0;
@@ -473,7 +473,7 @@ ng_node_walk(struct vnet *vnet,
 
 	VNET_CONFIG_ASSERT(vnet);
 
-	CK_STAILQ_FOREACH(node, &vnet->v_netgraph->ng_nodes, nd_link) {
+	TAILQ_FOREACH(node, &vnet->v_netgraph->ng_nodes, nd_link) {
 		if (!ng_node_valid(node))
 			continue;
 		ns.ns_id = node->nd_id;

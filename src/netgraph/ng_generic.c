@@ -184,7 +184,7 @@ ng_listnodes(node_p node, struct ng_request *rq, bool named)
 	len = sizeof(*nl) + ng->ng_nnodes * sizeof(nl->nodeinfo[0]);
 	if ((nl = calloc(1, len)) == NULL)
 		return (ENOMEM);
-	CK_STAILQ_FOREACH(node, &ng->ng_nodes, nd_link)
+	TAILQ_FOREACH(node, &ng->ng_nodes, nd_link)
 		if (ng_node_valid(node) &&
 		    (!named || node->nd_name[0] != '\0'))
 			ng_nodeinfo_fill(node,

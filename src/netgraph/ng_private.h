@@ -19,6 +19,8 @@
 #ifndef _NETGRAPH_NG_PRIVATE_H_
 #define	_NETGRAPH_NG_PRIVATE_H_
 
+#include <sys/queue.h>
+
 #include <ck_queue.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -84,7 +86,7 @@ struct ng_node {
 	char		 nd_name[NG_NODESIZ]; /* (c) */
 	unsigned int	 nd_numhooks;	/* (c) */
 	CK_LIST_HEAD(, ng_hook) nd_hooks; /* (c) newest first */
-	CK_STAILQ_ENTRY(ng_node) nd_link; /* (c) ng_nodes */
+	TAILQ_ENTRY(ng_node) nd_link;	/* (c) ng_nodes */
 	CK_LIST_ENTRY(ng_node) nd_idhash; /* (c) */
 	CK_LIST_ENTRY(ng_node) nd_namehash; /* (c) */
 	struct ng_queued *nd_queue;	/* (q) */
@@ -135,7 +137,7 @@ struct netgraph {
 	unsigned int	 ng_nnodes;	/* (c) */
 	unsigned int	 ng_depth;	/* (c) nested ng_ctl_enter()s */
 	int		(*ng_loader)(struct vnet *vnet, const char *module);
-	CK_STAILQ_HEAD(, ng_node) ng_nodes; /* (c) oldest first */
+	TAILQ_HEAD(, ng_node) ng_nodes; /* (c) oldest first */
 	CK_STAILQ_HEAD(, ng_typereg) ng_types; /* (c) newest first */
 	struct mtx	 ng_qmtx;
 	struct ng_job	*ng_jobs;	/* (q) */

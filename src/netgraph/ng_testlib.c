@@ -195,9 +195,9 @@ ngt_reset(void)
 	node_p node, next;
 
 	ng_ctl_enter(ngt.vnet);
-	for (node = CK_STAILQ_FIRST(&ng->ng_nodes); node != NULL;
+	for (node = TAILQ_FIRST(&ng->ng_nodes); node != NULL;
 	    node = next) {
-		next = CK_STAILQ_NEXT(node, nd_link);
+		next = TAILQ_NEXT(node, nd_link);
 		if (node != ngt.probe) {
 			ng_node_set_must_die(node);
 			ng_rmnode_self(node);

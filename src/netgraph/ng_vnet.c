@@ -160,7 +160,7 @@ ng_vnet_init(struct vnet *vnet)
 	atomic_init(&ng->ng_maxalloc, NG_MAXALLOC);
 	atomic_init(&ng->ng_recvspace, NG_RECVSPACE);
 	atomic_init(&ng->ng_maxdgram, NG_MAXDGRAM);
-	CK_STAILQ_INIT(&ng->ng_nodes);
+	TAILQ_INIT(&ng->ng_nodes);
 	CK_STAILQ_INIT(&ng->ng_types);
 	mtx_init(&ng->ng_qmtx, "netgraph queues");
 	ng_jobs_init(ng);
@@ -194,7 +194,7 @@ ng_vnet_shutdown(struct vnet *vnet)
 	node_p node;
 
 	ng_ctl_enter(vnet);
-	while ((node = CK_STAILQ_FIRST(&ng->ng_nodes)) != NULL) {
+	while ((node = TAILQ_FIRST(&ng->ng_nodes)) != NULL) {
 		ng_node_set_must_die(node);
 		ng_node_destroy(node);
 	}

@@ -347,7 +347,7 @@ ng_sock_walk(struct vnet *vnet,
 
 	VNET_CONFIG_ASSERT(vnet);
 
-	CK_STAILQ_FOREACH(node, &vnet->v_netgraph->ng_nodes, nd_link) {
+	TAILQ_FOREACH(node, &vnet->v_netgraph->ng_nodes, nd_link) {
 		if (ng_type_of(node) != &ng_socket_type ||
 		    !ng_node_valid(node))
 			continue;
