@@ -15,6 +15,7 @@
 const struct ng_type *const machine_ng_types[] = {
 	&ng_bpf_type,
 	&ng_bridge_type,
+	&ng_car_type,
 	&ng_echo_type,
 	&ng_eiface_type,
 	&ng_etf_type,
@@ -26,7 +27,9 @@ const struct ng_type *const machine_ng_types[] = {
 	&ng_macfilter_type,
 	&ng_one2many_type,
 	&ng_patch_type,
+	&ng_pipe_type,
 	&ng_socket_type,
+	&ng_source_type,
 	&ng_split_type,
 	&ng_tee_type,
 	&ng_vlan_rotate_type,

@@ -14,6 +14,7 @@
 
 extern const struct ng_type ng_bpf_type;
 extern const struct ng_type ng_bridge_type;
+extern const struct ng_type ng_car_type;
 extern const struct ng_type ng_echo_type;
 extern const struct ng_type ng_eiface_type;
 extern const struct ng_type ng_etf_type;
@@ -25,7 +26,9 @@ extern const struct ng_type ng_ksocket_type;
 extern const struct ng_type ng_macfilter_type;
 extern const struct ng_type ng_one2many_type;
 extern const struct ng_type ng_patch_type;
+extern const struct ng_type ng_pipe_type;
 extern const struct ng_type ng_socket_type;
+extern const struct ng_type ng_source_type;
 extern const struct ng_type ng_split_type;
 extern const struct ng_type ng_tee_type;
 extern const struct ng_type ng_vlan_rotate_type;
