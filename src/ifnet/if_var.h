@@ -185,6 +185,7 @@ struct ifnet {
 	_Atomic int	 if_promisc;	/* (c) requesters of IFF_PROMISC */
 	int		 if_allmulti;	/* (c) requesters of IFF_ALLMULTI */
 	bool		 if_attached;	/* (c) on v_ifnets */
+	bool		 if_isnode;	/* (c) a graph node's own interface */
 	_Atomic bool	 if_gone;	/* (a) relaxed: its device vanished */
 	_Atomic unsigned int if_refs;	/* (r) */
 	struct epoch_context if_ctx;	/* (o) */

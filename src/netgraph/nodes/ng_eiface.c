@@ -295,6 +295,7 @@ ng_eiface_init_ifp(struct ng_eiface *ei)
 	struct ifnet *ifp = ei->ei_ifp;
 
 	ifp->if_softc = ei;
+	ifp->if_isnode = true;
 	atomic_init(&ifp->if_output, ng_eiface_output);
 	atomic_init(&ifp->if_flags, IFF_BROADCAST | IFF_SIMPLEX |
 	    IFF_MULTICAST | (ng_eiface_needsepoch ? IFF_NEEDSEPOCH : 0));

@@ -510,8 +510,8 @@ ng_ether_name(const struct ifnet *ifp, char *name)
 }
 
 /*
- * The node of an interface, unless a node has its name: an eiface interface's
- * own node does.
+ * The node of an interface that is not itself a node's.  Where its name is
+ * taken it has none, and is reached by its ID.
  */
 static int
 ng_ether_make(struct vnet *vnet, struct ifnet *ifp)
@@ -520,8 +520,7 @@ ng_ether_make(struct vnet *vnet, struct ifnet *ifp)
 	char name[IFNAMLEN];
 	int error;
 
-	ng_ether_name(ifp, name);
-	if (ifp->if_type != IFT_ETHER || ng_findnode(vnet, name) != NULL)
+	if (ifp->if_type != IFT_ETHER || ifp->if_isnode)
 		return (0);
 	if ((ne = calloc(1, sizeof(*ne))) == NULL)
 		return (ENOMEM);
@@ -541,10 +540,12 @@ ng_ether_make(struct vnet *vnet, struct ifnet *ifp)
 	atomic_init(&ne->ne_ifp, ifp);
 	LIST_INSERT_HEAD(&ng_ethers, ne, ne_link);
 	ng_node_set_private(ne->ne_node, ne);
+	ng_ether_name(ifp, name);
 	error = ng_name_node(ne->ne_node, name);
 	if (error != 0)
-		log_msg(LOG_WARNING, "can't name node %s: %s", name,
-		    strerror(error));
+		log_msg(LOG_WARNING, "can't name node %s of %s: %s; it is "
+		    "[%x]:", name, ifp->if_name, strerror(error),
+		    ng_node_id(ne->ne_node));
 	return (0);
 }
 

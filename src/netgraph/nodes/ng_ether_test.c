@@ -567,9 +567,21 @@ test_destroy(void **state)
 	assert_int_equal(promisc, 1);
 }
 
+static uint32_t
+newest_id(void)
+{
+	const struct namelist *nl;
+
+	assert_int_equal(ngt_msg(".", NGM_GENERIC_COOKIE, NGM_LISTNODES,
+	    NULL, 0), 0);
+	nl = (const struct namelist *)(const void *)ngt_reply()->data;
+	return (nl->nodeinfo[nl->numnames - 1].id);
+}
+
 static void
 test_rename(void **state)
 {
+	char path[16];
 	struct ifnet *i;
 
 	VNET_CONFIG_LOCK(ngt_vnet());
@@ -585,7 +597,7 @@ test_rename(void **state)
 	VNET_CONFIG_UNLOCK(ngt_vnet());
 	assert_null(findnode("wan"));
 	assert_non_null(findnode("eth1"));
-	/* A taken name: the old one stays; no node for a new interface. */
+	/* A taken name: the old one stays; a new node goes by its ID. */
 	assert_int_equal(ngt_name("probe:", "eth2"), 0);
 	VNET_CONFIG_LOCK(ngt_vnet());
 	assert_int_equal(if_rename(ifp, "eth2"), 0);
@@ -593,8 +605,11 @@ test_rename(void **state)
 	assert_string_equal(text("eth1:", "getifname"), "\"eth2\"");
 	assert_int_equal(ngt_name(".:", "x_0"), 0);
 	i = make_if("x.0");
-	assert_int_equal(ng_type_nodes(ngt_vnet(), "ether"), 1);
+	assert_int_equal(ng_type_nodes(ngt_vnet(), "ether"), 2);
+	snprintf(path, sizeof(path), "[%x]:", newest_id());
+	assert_string_equal(text(path, "getifname"), "\"x.0\"");
 	destroy_if(i);
+	assert_int_equal(ng_type_nodes(ngt_vnet(), "ether"), 1);
 	assert_int_equal(ngt_name(".:", "probe"), 0);
 }
 
