@@ -32,6 +32,11 @@ _Static_assert(NG_BURST == MBUF_BURST, "an item is a burst");
 static _Thread_local unsigned int ng_depth;	/* nested deliveries */
 static _Thread_local unsigned int ng_outbound;	/* ng_outbound_enter()s */
 
+/* Nodes with packets in their queue whose task is still to be started. */
+#define	NG_LATE_MAX	16
+static _Thread_local node_p ng_late[NG_LATE_MAX];
+static _Thread_local unsigned int ng_nlate;
+
 void
 ng_outbound_enter(void)
 {
@@ -73,6 +78,17 @@ ng_item_drop(struct netgraph *ng, item_p it, enum ng_drop why)
 	return (errors[why]);
 }
 
+static __attribute__((noinline)) void
+ng_start_late(void)
+{
+
+	while (ng_nlate > 0) {
+		node_p node = ng_late[--ng_nlate];
+
+		taskqueue_enqueue(node->nd_graph->ng_tq, &node->nd_task);
+	}
+}
+
 /* Give the packets to the method behind hook, one level deeper. */
 static inline int
 ng_call(hook_p hook, node_p node, item_p it)
@@ -85,6 +101,8 @@ ng_call(hook_p hook, node_p node, item_p it)
 	ng_depth++;
 	error = fn(hook, it);
 	ng_depth--;
+	if (__predict_false(ng_nlate != 0) && ng_depth == 0)
+		ng_start_late();
 	return (error);
 }
 
@@ -118,7 +136,14 @@ ng_enqueue(hook_p hook, node_p node, item_p it)
 	atomic_fetch_or_explicit(&node->nd_flags, NGF_QUEUED,
 	    memory_order_relaxed);
 	mtx_unlock(&ng->ng_qmtx);
-	taskqueue_enqueue(ng->ng_tq, &node->nd_task);
+	/*
+	 * Not before the outermost delivery is over: the worker of a loop could
+	 * be faster than its sender, who would find its own buffer full.
+	 */
+	if (ng_depth != 0 && ng_nlate < NG_LATE_MAX)
+		ng_late[ng_nlate++] = node;
+	else
+		taskqueue_enqueue(ng->ng_tq, &node->nd_task);
 	return (0);
 }
 
