@@ -260,13 +260,17 @@ make_packets(struct sender *sd)
 	}
 }
 
+/* Like a driver, it has just had both lines of a packet in its hands. */
 static void
 burst(hook_p hook, struct mbuf **m, unsigned int n)
 {
 	struct ng_item it;
 
-	memcpy(it.it_m, m, n * sizeof(*m));
-	it.it_n = n;
+	for (it.it_n = 0; it.it_n < n; it.it_n++) {
+		it.it_m[it.it_n] = m[it.it_n];
+		m[it.it_n]->m_flags = M_PKTHDR;
+		*mtod(m[it.it_n], uint8_t *) = 2;
+	}
 	if (__predict_false(ng_fwd_item(&it, hook) != 0))
 		errx(EX_SOFTWARE, "a send failed");
 }
