@@ -11,7 +11,7 @@ import re
 import struct
 
 import pytest
-from scapy.all import ARP, IP, UDP, Ether
+from scapy.all import ARP, ICMP, IP, UDP, Dot1Q, Ether
 
 import netns
 import rig
@@ -143,6 +143,28 @@ def test_vlan(g):
     g.goes(f, g.p1, g.p0, f[:12] + b"\x81\0\0\x7b" + f[12:])
     assert g.text("n: gettable") == \
         '{ n=1 filter=[ { hook="vlan123" vlan=123 vid=123 } ] }'
+
+
+def test_vlan_beside_the_stack(g):
+    """The recipe: VLAN 123 is an interface, the card's stack has the rest."""
+    m, host = g.m, g.hosts[0]
+    m.tool("ifconfig p0 inet 192.0.2.1/24")
+    host.ip("addr add 192.0.2.2/24 dev h0")
+    g.run("mkpeer p0: vlan lower downstream", "name p0:lower v",
+          "connect p0: v: upper nomatch", "mkpeer v: eiface vlan123 ether",
+          'msg v: addfilter { vlan=123 hook="vlan123" }')
+    m.tool("ifconfig ngeth0 inet 198.51.100.1/24 up")
+    rig.ping(host, "192.0.2.1")
+    who = ARP(hwsrc=A_MAC, psrc="198.51.100.2", pdst="198.51.100.1")
+    g.p0.send(bytes(Ether(dst="ff:ff:ff:ff:ff:ff", src=A_MAC) /
+                    Dot1Q(vlan=123) / who))
+    reply = g.p0.wait(lambda f: ARP in f and f[ARP].op == 2 and
+                      f[ARP].psrc == "198.51.100.1")
+    assert reply[Dot1Q].vlan == 123
+    g.p0.send(bytes(Ether(dst=reply.src, src=A_MAC) / Dot1Q(vlan=123) /
+                    IP(src="198.51.100.2", dst="198.51.100.1") / ICMP()))
+    echo = g.p0.wait(lambda f: ICMP in f and f[IP].dst == "198.51.100.2")
+    assert (echo[Dot1Q].vlan, echo[ICMP].type) == (123, 0)
 
 
 def test_vlan_rotate(g):

@@ -184,20 +184,9 @@ static const struct ng_parse_type ng_bridge_host_type = {
 	.supertype = &ng_parse_struct_type, .info = ng_bridge_host_fields,
 };
 
-static int
-bridge_hosts_length(const struct ng_parse_type *type,
-    const unsigned char *start, const unsigned char *buf)
-{
-	uint32_t n;
-
-	(void)type;
-	(void)buf;
-	memcpy(&n, start, sizeof(n));
-	return (n > INT32_MAX ? -1 : (int)n);
-}
-
 static const struct ng_parse_array_info ng_bridge_hosts_info = {
-	.elementType = &ng_bridge_host_type, .getLength = bridge_hosts_length,
+	.elementType = &ng_bridge_host_type,
+	.getLength = ng_parse_count_first,
 };
 static const struct ng_parse_type ng_bridge_hosts_type = {
 	.supertype = &ng_parse_array_type, .info = &ng_bridge_hosts_info,

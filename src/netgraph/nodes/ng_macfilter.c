@@ -97,14 +97,25 @@ mf_find(struct macfilter *mf, const uint8_t *ether, hook_p *hook)
 
 /* ---- Data ---- */
 
-static int
-ng_macfilter_rcvdata_ether(hook_p hook, item_p item)
+/* Count a frame of an address whose entry this is. */
+static inline void
+mf_count(const struct mf_mac *mm, unsigned int packets, const struct mbuf *m)
 {
-	struct macfilter *mf = ng_node_private(ng_hook_node(hook));
-	hook_p other = ng_hook_load(&mf->mf_default), to;
+
+	ng_stat_add(&mm->mm_stat, packets, 1);
+	ng_stat_add(&mm->mm_stat, packets + 1,
+	    m->m_pkthdr.len - ETHER_HDR_LEN);
+}
+
+/* Each frame to hook, or where its source is directed to if up is true. */
+static inline int
+mf_burst(struct macfilter *mf, item_p item, hook_p hook, bool up)
+{
+	const struct ether_header *eh;
 	struct ng_scatter sc;
 	struct mf_mac *mm;
 	struct mbuf *m;
+	hook_p own;
 
 	NET_EPOCH_ASSERT();
 
@@ -113,18 +124,23 @@ ng_macfilter_rcvdata_ether(hook_p hook, item_p item)
 		m = ng_frame_pullup(&sc, item->it_m[i], ETHER_HDR_LEN);
 		if (m == NULL)
 			continue;
-		mm = mf_find(mf, mtod(m, struct ether_header *)->ether_shost,
-		    &to);
-		if (mm == NULL)
-			to = other;
-		else {
-			ng_stat_add(&mm->mm_stat, MFS_PACKETS_IN, 1);
-			ng_stat_add(&mm->mm_stat, MFS_BYTES_IN,
-			    m->m_pkthdr.len - ETHER_HDR_LEN);
-		}
-		ng_scatter_send(&sc, to, m, 0);
+		eh = mtod(m, const struct ether_header *);
+		mm = mf_find(mf, up ? eh->ether_shost : eh->ether_dhost,
+		    &own);
+		if (mm != NULL)
+			mf_count(mm, up ? MFS_PACKETS_IN : MFS_PACKETS_OUT,
+			    m);
+		ng_scatter_send(&sc, up && mm != NULL ? own : hook, m, 0);
 	}
 	return (ng_scatter_flush(&sc));
+}
+
+static int
+ng_macfilter_rcvdata_ether(hook_p hook, item_p item)
+{
+	struct macfilter *mf = ng_node_private(ng_hook_node(hook));
+
+	return (mf_burst(mf, item, ng_hook_load(&mf->mf_default), true));
 }
 
 /* From above. */
@@ -132,28 +148,8 @@ static int
 ng_macfilter_rcvdata(hook_p hook, item_p item)
 {
 	struct macfilter *mf = ng_node_private(ng_hook_node(hook));
-	hook_p to = ng_hook_load(&mf->mf_ether), own;
-	struct ng_scatter sc;
-	struct mf_mac *mm;
-	struct mbuf *m;
 
-	NET_EPOCH_ASSERT();
-
-	ng_scatter_init(&sc);
-	for (unsigned int i = 0; i < item->it_n; i++) {
-		m = ng_frame_pullup(&sc, item->it_m[i], ETHER_HDR_LEN);
-		if (m == NULL)
-			continue;
-		mm = mf_find(mf, mtod(m, struct ether_header *)->ether_dhost,
-		    &own);
-		if (mm != NULL) {
-			ng_stat_add(&mm->mm_stat, MFS_PACKETS_OUT, 1);
-			ng_stat_add(&mm->mm_stat, MFS_BYTES_OUT,
-			    m->m_pkthdr.len - ETHER_HDR_LEN);
-		}
-		ng_scatter_send(&sc, to, m, 0);
-	}
-	return (ng_scatter_flush(&sc));
+	return (mf_burst(mf, item, ng_hook_load(&mf->mf_ether), false));
 }
 
 /* ---- Hooks ---- */
@@ -505,19 +501,6 @@ static const struct ng_parse_type ng_macfilter_directi_type = {
 	.info = ng_macfilter_directi_fields,
 };
 
-/* Both tables begin with their number of elements. */
-static int
-ng_macfilter_length(const struct ng_parse_type *type,
-    const unsigned char *start, const unsigned char *buf)
-{
-	uint32_t n;
-
-	(void)type;
-	(void)buf;
-	memcpy(&n, start, sizeof(n));
-	return (n > INT32_MAX ? -1 : (int)n);
-}
-
 static const struct ng_parse_struct_field ng_macfilter_mac_fields[] = {
 	{ "ether", &ng_parse_enaddr_type, 0 },
 	{ "hookid", &ng_parse_uint16_type, 0 },
@@ -532,7 +515,7 @@ static const struct ng_parse_type ng_macfilter_mac_type = {
 };
 static const struct ng_parse_array_info ng_macfilter_maclist_info = {
 	.elementType = &ng_macfilter_mac_type,
-	.getLength = ng_macfilter_length,
+	.getLength = ng_parse_count_first,
 };
 static const struct ng_parse_type ng_macfilter_maclist_type = {
 	.supertype = &ng_parse_array_type, .info = &ng_macfilter_maclist_info,
@@ -557,7 +540,7 @@ static const struct ng_parse_type ng_macfilter_hook_type = {
 };
 static const struct ng_parse_array_info ng_macfilter_hooklist_info = {
 	.elementType = &ng_macfilter_hook_type,
-	.getLength = ng_macfilter_length,
+	.getLength = ng_parse_count_first,
 };
 static const struct ng_parse_type ng_macfilter_hooklist_type = {
 	.supertype = &ng_parse_array_type,

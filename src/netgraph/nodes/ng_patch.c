@@ -501,20 +501,8 @@ static const struct ng_parse_type ng_patch_op_type = {
 	.supertype = &ng_parse_struct_type, .info = ng_patch_op_fields,
 };
 
-static int
-ng_patch_ops_length(const struct ng_parse_type *type,
-    const unsigned char *start, const unsigned char *buf)
-{
-	uint32_t n;
-
-	(void)type;
-	(void)buf;
-	memcpy(&n, start, sizeof(n));
-	return (n > INT32_MAX ? -1 : (int)n);
-}
-
 static const struct ng_parse_array_info ng_patch_ops_info = {
-	.elementType = &ng_patch_op_type, .getLength = ng_patch_ops_length,
+	.elementType = &ng_patch_op_type, .getLength = ng_parse_count_first,
 };
 static const struct ng_parse_type ng_patch_ops_type = {
 	.supertype = &ng_parse_array_type, .info = &ng_patch_ops_info,

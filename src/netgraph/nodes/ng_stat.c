@@ -97,3 +97,15 @@ ng_hook_number(const char *name, const char *prefix, int limit)
 	}
 	return ((int)n);
 }
+
+int
+ng_parse_count_first(const struct ng_parse_type *type,
+    const unsigned char *start, const unsigned char *buf)
+{
+	uint32_t n;
+
+	(void)type;
+	(void)buf;
+	memcpy(&n, start, sizeof(n));
+	return (n > INT32_MAX ? -1 : (int)n);
+}

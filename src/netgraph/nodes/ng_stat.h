@@ -75,4 +75,7 @@ bool	ng_item_dup(const struct ng_item *item, struct ng_item *copy);
  */
 int	ng_hook_number(const char *name, const char *prefix, int limit);
 
+/* For arrays of a struct that begins with their uint32_t of elements. */
+ng_parse_array_getLength_t ng_parse_count_first;
+
 #endif /* _NETGRAPH_NODES_NG_STAT_H_ */

@@ -32,6 +32,7 @@
 
 #include "netgraph/nodes/ng_frame.h"
 #include "netgraph/nodes/ng_nodes.h"
+#include "netgraph/nodes/ng_stat.h"
 #include "wire/ether.h"
 
 #define	VLAN_VIDS	(EVL_VLID_MASK + 1)
@@ -517,21 +518,9 @@ static const struct ng_parse_type ng_vlan_filter_type = {
 	.supertype = &ng_parse_struct_type, .info = ng_vlan_filter_fields,
 };
 
-static int
-ng_vlan_table_length(const struct ng_parse_type *type,
-    const unsigned char *start, const unsigned char *buf)
-{
-	uint32_t n;
-
-	(void)type;
-	(void)buf;
-	memcpy(&n, start, sizeof(n));
-	return (n > VLAN_VIDS ? -1 : (int)n);
-}
-
 static const struct ng_parse_array_info ng_vlan_filters_info = {
 	.elementType = &ng_vlan_filter_type,
-	.getLength = ng_vlan_table_length,
+	.getLength = ng_parse_count_first,
 };
 static const struct ng_parse_type ng_vlan_filters_type = {
 	.supertype = &ng_parse_array_type, .info = &ng_vlan_filters_info,
