@@ -19,14 +19,15 @@ LEVEL = {
     "epoch": 1, "mbuf": 1,
     "intr": 2, "ifnet": 2,
     "drivers": 3, "ether": 3, "route": 3,
-    "ip": 4, "ip6": 4, "netgraph": 4,
+    "ip": 4, "ip6": 4, "netgraph": 4, "gen": 4,
     "stack": 5,
     "tools": 6,
-    "netepochd": 7,
+    "netepochd": 7, "pktgen": 7,
 }
 ONLY = {"ctl": {"sys"}, "libnetgraph": {"sys", "wire"},
         "epoch": set(), "tools": {"ctl", "sys", "wire"}}
-ALSO = {"stack": {"ctl"}, "netepochd": {"ctl"}}
+ALSO = {"stack": {"ctl"}, "netepochd": {"ctl"},
+        "pktgen": {"ctl"}}
 
 # Whoever calls NET_EPOCH_ENTER, by file; tests may.  ng_data.c: ng_net_run(),
 # for packets that come from a socket and not from an interrupt.

@@ -42,12 +42,24 @@
 
 /* ---- A request being worked on ---- */
 
+/*
+ * Who asks.  A handler that makes something which must not outlive the asker's
+ * connection sets cp_gone, which is called once, on the server's thread, when
+ * the connection has closed.
+ */
+struct ctl_peer {
+	uint64_t	 cp_id;		/* of the connection, never 0 */
+	void		(*cp_gone)(void *arg, uint64_t id); /* or NULL */
+	void		*cp_arg;
+};
+
 struct ctl_req {
 	json_t		*cr_args;	/* borrowed; an object */
 	json_t		*cr_result;	/* an object to fill in */
 	int		 cr_errno;	/* 0, or why it failed */
 	char		 cr_error[256];
 	char		 cr_field[32];	/* which member was wrong, or "" */
+	struct ctl_peer	*cr_peer;	/* NULL: asked within this process */
 	uint32_t	 cr_used;	/* bit i: member i of args was taken */
 };
 

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ctl/ctl.h"
+
 /*
  * CTL_STALL_S and CTL_CALL_S as the code has them; tests make them short
  * before they start a server or connect.
@@ -34,6 +36,10 @@ char	*ctl_line(const json_t *j, size_t *lenp);
 char	*ctl_reply_line(json_t *reply, size_t *lenp);
 /* The reply to a request that never became one.  NULL: no memory. */
 json_t	*ctl_reply_error(int error, const char *text);
+
+/* ctl_dispatch() for a connection. */
+json_t	*ctl_dispatch_peer(const struct ctl_command *cmds, size_t n,
+	    void *arg, const char *line, size_t len, struct ctl_peer *peer);
 
 /* rundir_check(), with err saying why if that fails. */
 int	ctl_rundir_check(const char *dir, char *err, size_t errlen);

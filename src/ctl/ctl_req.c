@@ -315,7 +315,15 @@ json_t *
 ctl_dispatch(const struct ctl_command *cmds, size_t n, void *arg,
     const char *line, size_t len)
 {
-	struct ctl_req cr = { .cr_errno = 0 };
+
+	return (ctl_dispatch_peer(cmds, n, arg, line, len, NULL));
+}
+
+json_t *
+ctl_dispatch_peer(const struct ctl_command *cmds, size_t n, void *arg,
+    const char *line, size_t len, struct ctl_peer *peer)
+{
+	struct ctl_req cr = { .cr_peer = peer };
 	json_error_t je;
 	json_t *id, *noargs, *reply = NULL, *request;
 

@@ -54,6 +54,7 @@ struct ctl_conn {
 	size_t		 co_outlen;
 	size_t		 co_outoff;
 	uint64_t	 co_deadline;	/* when co_out must have moved */
+	struct ctl_peer	 co_peer;	/* for the handlers */
 };
 
 struct ctl_server {
@@ -67,6 +68,7 @@ struct ctl_server {
 	/* The thread's own. */
 	struct ctl_conn	 cs_conns[CTL_CLIENTS_MAX];
 	unsigned int	 cs_nconns;
+	uint64_t	 cs_lastid;	/* of co_peer */
 	uint64_t	 cs_accept_at;	/* not before, when out of fds */
 };
 
@@ -88,6 +90,8 @@ ctl_conn_close(struct ctl_conn *co)
 	co->co_fd = -1;
 	free(co->co_in);
 	free(co->co_out);
+	if (co->co_peer.cp_gone != NULL)
+		co->co_peer.cp_gone(co->co_peer.cp_arg, co->co_peer.cp_id);
 }
 
 /* Bytes of the first whole line of the input, newline too; 0: none yet. */
@@ -200,8 +204,8 @@ ctl_conn_serve(struct ctl_server *cs, struct ctl_conn *co)
 		reply = ctl_reply_error(EMSGSIZE, "the request is too long");
 		co->co_skip = false;
 	} else
-		reply = ctl_dispatch(cs->cs_cmds, cs->cs_ncmds, cs->cs_arg,
-		    co->co_in, len);
+		reply = ctl_dispatch_peer(cs->cs_cmds, cs->cs_ncmds,
+		    cs->cs_arg, co->co_in, len, &co->co_peer);
 	ctl_conn_consume(co, len);
 	co->co_out = ctl_reply_line(reply, &co->co_outlen);
 	co->co_outoff = 0;
@@ -257,7 +261,8 @@ ctl_server_accept(struct ctl_server *cs, uint64_t now)
 		(void)close(fd);
 		return;
 	}
-	cs->cs_conns[cs->cs_nconns++] = (struct ctl_conn){ .co_fd = fd };
+	cs->cs_conns[cs->cs_nconns++] = (struct ctl_conn){ .co_fd = fd,
+	    .co_peer.cp_id = ++cs->cs_lastid };
 }
 
 /* Milliseconds to a time; -1 for never, at least 1 for the future. */

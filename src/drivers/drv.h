@@ -24,6 +24,7 @@ struct vnet;
 
 extern const struct if_driver epair_driver;
 extern const struct if_driver loop_driver;
+extern const struct if_driver null_driver;
 extern const struct if_driver packet_driver;
 extern const struct if_driver tap_driver;
 extern const struct if_driver xdp_driver;

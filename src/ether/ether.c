@@ -17,8 +17,9 @@
  * driver that has not touched them asks for their first lines when it takes
  * the burst from its ring, all at once, and the others have them already.
  *
- * Order of input: counters; an interface that is down or only watched drops;
- * then, if somebody has the lower place, tags are taken out of the frames and
+ * Order of input: counters; an interface that is down drops; whoever has the
+ * tap's place gets all; an interface that is only watched drops; then, if
+ * somebody has the lower place, tags are taken out of the frames and
  * he gets all of them; else the protocols.  What those do not want goes to the
  * orphans' place, if somebody has it.
  */
@@ -378,6 +379,36 @@ ether_demux(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 	(void)ether_runs(ifp, m, n, false);
 }
 
+/* What a plain interface has nothing of; packets are counted. */
+static __attribute__((noinline)) void
+ether_input_slow(struct ifnet *ifp, struct mbuf **m, unsigned int n,
+    uint32_t flags, uint32_t hooks)
+{
+
+	if ((flags & IFF_UP) == 0)
+		ether_refuse(ifp, m, n, IFD_DOWN);
+	else if ((hooks & 1u << IFH_TAP) != 0 &&
+	    if_hook_call(ifp, IFH_TAP, m, n))
+		return;
+	else if ((flags & IFF_MONITOR) != 0)
+		ether_refuse(ifp, m, n, IFD_MONITOR);
+	else if ((hooks & 1u << IFH_LOWER) == 0)
+		if_inc(ifp, IFC_IBYTES, ether_runs(ifp, m, n, true));
+	else if (!ether_lower(ifp, m, &n))
+		ether_demux(ifp, m, n);
+}
+
+void
+ether_input_tapped(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+
+	NET_EPOCH_ASSERT();
+
+	ether_input_slow(ifp, m, n, atomic_load_explicit(&ifp->if_flags,
+	    memory_order_relaxed), atomic_load_explicit(&ifp->if_hooks,
+	    memory_order_relaxed) & ~(1u << IFH_TAP));
+}
+
 static void
 ether_input_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 {
@@ -390,12 +421,8 @@ ether_input_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 	hooks = atomic_load_explicit(&ifp->if_hooks, memory_order_relaxed);
 	if_inc(ifp, IFC_IPACKETS, n);
 	if (__predict_false((((flags & (IFF_UP | IFF_MONITOR)) ^ IFF_UP) |
-	    (hooks & 1u << IFH_LOWER)) != 0)) {
-		if ((flags & (IFF_UP | IFF_MONITOR)) != IFF_UP)
-			ether_refuse(ifp, m, n, (flags & IFF_UP) == 0 ?
-			    IFD_DOWN : IFD_MONITOR);
-		else if (!ether_lower(ifp, m, &n))
-			ether_demux(ifp, m, n);
+	    (hooks & (1u << IFH_LOWER | 1u << IFH_TAP))) != 0)) {
+		ether_input_slow(ifp, m, n, flags, hooks);
 		return;
 	}
 	bytes = ether_runs(ifp, m, n, true);

@@ -42,6 +42,10 @@ int	ether_proto_register(uint16_t ethertype, ether_proto_fn *fn);
  */
 void	ether_demux(struct ifnet *ifp, struct mbuf **m, unsigned int n);
 
+/* The same for who took them at the tap's place. */
+void	ether_input_tapped(struct ifnet *ifp, struct mbuf **m,
+	    unsigned int n);
+
 /*
  * A frame to dst with ethertype (host order) around m, on ifp.  Consumes m;
  * inside the epoch.

@@ -81,8 +81,7 @@ if_drop_burst(struct ifnet *ifp, struct mbuf **m, unsigned int n,
 	m_free_burst(m, n);
 }
 
-/* Packets that drivers could not send for the calling thread. */
-static _Thread_local unsigned int if_output_refused;
+_Thread_local unsigned int if_output_refused;
 
 /* Counters are sums modulo 2^64, so taking back is adding the negative. */
 void
@@ -282,6 +281,7 @@ if_transmit_down(struct ifnet *ifp, struct mbuf **m, unsigned int n,
     uint32_t flags)
 {
 
+	if_output_refused += n;
 	if_drop_burst(ifp, m, n, (flags & IFF_DYING) != 0 ? IFD_NOIF :
 	    IFD_DOWN);
 }

@@ -125,7 +125,8 @@ typedef void if_burst_fn(struct ifnet *ifp, struct mbuf **m, unsigned int n);
 /*
  * Places on a packet's way where somebody may take it; the stack does not see
  * it again unless it is handed back by a function that goes on behind the
- * place.  Lower: every frame received (ether_demux() goes on).  Upper: every
+ * place.  Tap: every frame received by an interface that is up, before
+ * anything is done to it (ether_input_tapped() goes on).  Lower: every frame received (ether_demux() goes on).  Upper: every
  * frame that if_transmit() is given (if_transmit_lower() goes on).  Orphans:
  * received frames that no protocol wants, whole again.
  *
@@ -134,7 +135,7 @@ typedef void if_burst_fn(struct ifnet *ifp, struct mbuf **m, unsigned int n);
  * (CSUM_PARTIAL), which whoever moves the front of the frame or takes it to a
  * place that does not know of it must finish (m_cksum_finish()).
  */
-enum if_hookpoint { IFH_LOWER, IFH_UPPER, IFH_ORPHANS, IFH_COUNT };
+enum if_hookpoint { IFH_LOWER, IFH_UPPER, IFH_ORPHANS, IFH_TAP, IFH_COUNT };
 
 /* Part of a larger object, which is freed a grace period after removal. */
 struct if_hook {
@@ -341,6 +342,12 @@ void	if_output_drop(struct ifnet *ifp, struct mbuf **m, unsigned int n,
 /* Count only: n packets of bytes together, which are gone already. */
 void	if_output_failed(struct ifnet *ifp, unsigned int n, uint64_t bytes,
 	    enum if_drop why);
+/*
+ * Packets that this thread gave to if_transmit() and that did not get out,
+ * since it began: a sender that takes the difference around a call knows how
+ * many of a burst's last ones were refused.
+ */
+extern _Thread_local unsigned int if_output_refused;
 
 /*
  * Hand a burst (n <= MBUF_BURST) to the driver; consumes all of it.  Inside

@@ -354,6 +354,24 @@ intr_stats(struct intr_domain *id, struct intr_stat *is, int max)
 	return (n);
 }
 
+int
+intr_cpu_serving(struct intr_domain *id, const char *name)
+{
+	size_t len = strlen(name);
+	struct intr_event *ie;
+	int cpu = -1;
+
+	mtx_lock(&id->id_mtx);
+	TAILQ_FOREACH(ie, &id->id_events, ie_link)
+		if (strncmp(ie->ie_name, name, len) == 0 &&
+		    (ie->ie_name[len] == '\0' || ie->ie_name[len] == ':')) {
+			cpu = intr_event_cpu(ie);
+			break;
+		}
+	mtx_unlock(&id->id_mtx);
+	return (cpu);
+}
+
 void
 intr_totals(struct intr_domain *id, struct intr_totals *it)
 {

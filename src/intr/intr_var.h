@@ -94,6 +94,11 @@ int	intr_handler_add(struct intr_event *ie, int flags,
 /* Returns when fn is not running and never runs again; frees ih. */
 void	intr_handler_remove(struct intr_handler *ih);
 int	intr_event_cpu(const struct intr_event *ie);
+/*
+ * The ithread that serves the oldest event called name, or "name:...": who
+ * sends much on a device does it best there.  -1: there is none.
+ */
+int	intr_cpu_serving(struct intr_domain *id, const char *name);
 
 /*
  * Make the event's handlers run soon.  Any thread, inside or outside the

@@ -40,6 +40,7 @@ ctl_handler_fn	cmd_sysctl_list, cmd_sysctl_set;
 ctl_handler_fn	cmd_intr_list, cmd_stats_get, cmd_stats_zero, cmd_drops_list;
 ctl_handler_fn	cmd_graph_sockets;
 ctl_handler_fn	cmd_graph_list;
+ctl_handler_fn	cmd_gen_start, cmd_gen_stats, cmd_gen_done, cmd_gen_stop;
 ctl_handler_fn	cmd_kld_list, cmd_kld_load, cmd_kld_unload;
 
 /*

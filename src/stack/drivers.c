@@ -16,6 +16,7 @@
 const struct if_driver *const machine_drivers[] = {
 	&epair_driver,
 	&loop_driver,
+	&null_driver,
 	&packet_driver,
 	&tap_driver,
 	&xdp_driver,

@@ -25,6 +25,7 @@
 
 #include "drivers/drv.h"
 #include "ether/ether_var.h"
+#include "gen/gen_var.h"
 #include "ifnet/if_clone.h"
 #include "ifnet/if_var.h"
 #include "intr/callout.h"
@@ -309,11 +310,20 @@ machine_start(const struct machine_config *mc, struct machine **map,
 	error = machine_graph(ma, err, errlen);
 	if (error != 0)
 		goto stop_protocols;
+	/* The last to hear of interfaces that come, the first of those that go. */
+	if ((ma->ma_gens = gen_set_alloc(ma->ma_vnet)) == NULL) {
+		error = machine_fail(ENOMEM, "generators", err, errlen);
+		goto stop_graph;
+	}
 	error = machine_loopback(ma, err, errlen);
 	if (error != 0)
-		goto stop_graph;
+		goto free_gens;
 	*map = ma;
 	return (0);
+free_gens:
+	VNET_CONFIG_LOCK(ma->ma_vnet);
+	gen_set_free(ma->ma_gens);
+	VNET_CONFIG_UNLOCK(ma->ma_vnet);
 stop_graph:
 	machine_graph_stop(ma);
 stop_protocols:
@@ -354,6 +364,7 @@ machine_stop(struct machine *ma)
 	ng_vnet_shutdown(vnet);
 	if (lo != NULL)
 		lo->if_driver->drv_destroy(lo);
+	gen_set_free(ma->ma_gens);
 	VNET_CONFIG_UNLOCK(vnet);
 	NET_EPOCH_DRAIN_CALLBACKS();
 

@@ -17,6 +17,7 @@
 
 #include "ctl/ctl.h"
 
+struct gen_set;
 struct if_driver;
 struct ifnet;
 struct ng_sockserv;
@@ -35,6 +36,7 @@ struct machine {
 	struct vnet	*ma_vnet;	/* (c) */
 	uint64_t	 ma_start;	/* (c) time_ns() */
 	struct ng_sockserv *ma_ngserv;	/* (c) or NULL */
+	struct gen_set	*ma_gens;	/* (c) traffic generators */
 };
 
 /* Threads, tables and lo0; no other interface.  errno value, err says why. */

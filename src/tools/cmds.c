@@ -22,6 +22,7 @@ const struct tool *const tools[] = {
 	&tool_sysctl,
 	&tool_vmstat,
 	&tool_systat,
+	&tool_pktgen,
 	&tool_ngctl,
 	&tool_nghook,
 	&tool_kldstat,

@@ -21,6 +21,7 @@ extern const struct tool tool_list;
 extern const struct tool tool_netstat;
 extern const struct tool tool_ngctl;
 extern const struct tool tool_nghook;
+extern const struct tool tool_pktgen;
 extern const struct tool tool_route;
 extern const struct tool tool_shell;
 extern const struct tool tool_sysctl;

@@ -1,0 +1,74 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Copyright (c) 2026 The netepoch authors
+ */
+
+/*
+ * When the next burst is due.  Times are absolute, start + packets / rate, so
+ * that a late burst does not make the following ones late, and a rate is kept
+ * on the whole however irregularly a thread gets its turn.  A burst is at most
+ * the 300th part of a second's packets.
+ *
+ * Plain data of one thread; the clock is the caller's.
+ */
+#ifndef _GEN_PACE_H_
+#define	_GEN_PACE_H_
+
+#include <stdint.h>
+
+#define	PACE_PER_SECOND	300u		/* bursts at least */
+#define	PACE_NS		UINT64_C(1000000000)
+
+struct pace {
+	uint64_t	 pa_start;	/* ns: the first burst */
+	uint64_t	 pa_rate;	/* packets a second; 0: no limit */
+	uint64_t	 pa_sent;	/* packets so far */
+	uint32_t	 pa_burst;	/* packets that are due at once */
+	uint32_t	 pa_left;	/* of the burst that is due */
+};
+
+static inline void
+pace_init(struct pace *pa, uint64_t start, uint64_t rate, uint32_t burst)
+{
+
+	pa->pa_start = start;
+	pa->pa_rate = rate;
+	pa->pa_sent = 0;
+	pa->pa_left = 0;
+	if (rate != 0 && burst > rate / PACE_PER_SECOND)
+		burst = (uint32_t)(rate / PACE_PER_SECOND);
+	pa->pa_burst = burst == 0 ? 1 : burst;
+}
+
+/* When the next packet is due, ns. */
+static inline uint64_t
+pace_next(const struct pace *pa)
+{
+
+	if (pa->pa_rate == 0 || pa->pa_left != 0)
+		return (pa->pa_start);
+	return (pa->pa_start + (uint64_t)((unsigned __int128)pa->pa_sent *
+	    PACE_NS / pa->pa_rate));
+}
+
+/* How many packets are due at now; 0: none before pace_next(). */
+static inline uint32_t
+pace_due(struct pace *pa, uint64_t now)
+{
+
+	if (pa->pa_left == 0 && now >= pace_next(pa))
+		pa->pa_left = pa->pa_burst;
+	return (pa->pa_left);
+}
+
+/* n of those that were due have been sent. */
+static inline void
+pace_sent(struct pace *pa, uint32_t n)
+{
+
+	pa->pa_sent += n;
+	pa->pa_left -= n;
+}
+
+#endif /* _GEN_PACE_H_ */
