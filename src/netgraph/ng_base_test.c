@@ -179,9 +179,11 @@ static const struct ng_type phoenix_type = {
 	.shutdown = phoenix_shutdown,
 };
 
+static const struct ng_type fan_type;
+
 static const struct ng_type *const test_types[] = {
 	&relay_type, &exclusive_type, &picky_type, &never_type,
-	&phoenix_type, NULL
+	&phoenix_type, &fan_type, NULL
 };
 
 static int
@@ -500,6 +502,56 @@ test_loop_exclusive(void **state)
 	loop_with("exclusive");
 }
 
+/* Every packet out of all other hooks, as copies. */
+static int
+fan_rcvdata(hook_p hook, item_p it)
+{
+	node_p node = ng_hook_node(hook);
+	hook_p other;
+	char name[8];
+
+	for (int i = 0; i < 6; i++) {
+		snprintf(name, sizeof(name), "f%d", i);
+		other = ng_findhook(node, name);
+		if (other != NULL && other != hook)
+			(void)ng_send_copy(it, other);
+	}
+	ng_item_free(it);
+	return (0);
+}
+
+static const struct ng_type fan_type = {
+	.version = NG_ABI_VERSION,
+	.name = "fan",
+	.rcvdata = fan_rcvdata,
+};
+
+/*
+ * Two hubs joined five times: a packet becomes 4 at each of 16 levels, and
+ * one call would never end.
+ */
+static void
+test_fan(void **state)
+{
+	struct epoch_stats es;
+	char name[8];
+
+	assert_int_equal(ngt_mkpeer(".", "fan", "a", "f0"), 0);
+	assert_int_equal(ngt_name("a", "one"), 0);
+	assert_int_equal(ngt_mkpeer("one:", "fan", "f1", "f1"), 0);
+	assert_int_equal(ngt_name("one:f1", "two"), 0);
+	for (int i = 2; i < 6; i++) {
+		snprintf(name, sizeof(name), "f%d", i);
+		assert_int_equal(ngt_connect("one:", "two:", name, name), 0);
+	}
+	assert_int_equal(ngt_send("a", "x", 1), 0);
+	assert_int_equal(ngt_shutdown("one:"), 0);
+	assert_int_equal(nodes(), 1);
+	ngt_settle();
+	epoch_stats_get(net_epoch_preempt, &es);
+	assert_int_equal(es.es_stalls, 0);
+}
+
 static uint64_t
 drops(enum ng_drop why)
 {
@@ -776,7 +828,7 @@ main(void)
 		T(test_names), T(test_addresses), T(test_mkpeer),
 		T(test_connect), T(test_generic_misuse), T(test_listing),
 		T(test_messages), T(test_relay), T(test_loop),
-		T(test_loop_exclusive), T(test_queue), T(test_outbound),
+		T(test_loop_exclusive), T(test_fan), T(test_queue), T(test_outbound),
 		T(test_scatter), T(test_ends), T(test_revive),
 		T(test_bypass), T(test_register), T(test_churn),
 		T(clean_last),

@@ -14,10 +14,11 @@
  *
  * A delivery is put off to a worker, a task of the graph's queue that runs in
  * the epoch, when NG_DEPTH_MAX of them are nested already (a loop in the graph
- * becomes queued work), when the hook asks for it, when its exclusive node is
- * busy, or when packets wait there already: a node's queue is first in, first
- * out, and what comes later lines up behind.  Queues are bounded together by
- * net.graph.maxdata packets.
+ * becomes queued work), when the outermost one has caused NG_HOPS_MAX of them
+ * (hubs in several loops multiply a packet at each level), when the hook asks
+ * for it, when its exclusive node is busy, or when packets wait there already:
+ * a node's queue is first in, first out, and what comes later lines up behind.
+ * Queues are bounded together by net.graph.maxdata packets.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@
 _Static_assert(NG_BURST == MBUF_BURST, "an item is a burst");
 
 static _Thread_local unsigned int ng_depth;	/* nested deliveries */
+static _Thread_local unsigned int ng_hops;	/* since the outermost began */
 static _Thread_local unsigned int ng_outbound;	/* ng_outbound_enter()s */
 
 /* Nodes with packets in their queue whose task is still to be started. */
@@ -89,6 +91,15 @@ ng_start_late(void)
 	}
 }
 
+/* Is it time to go on in a worker? */
+static inline bool
+ng_too_far(void)
+{
+
+	return (ng_depth >= NG_DEPTH_MAX ||
+	    (ng_depth != 0 && ng_hops >= NG_HOPS_MAX));
+}
+
 /* Give the packets to the method behind hook, one level deeper. */
 static inline int
 ng_call(hook_p hook, node_p node, item_p it)
@@ -98,7 +109,9 @@ ng_call(hook_p hook, node_p node, item_p it)
 
 	fn = atomic_load_explicit(&hook->hk_rcvdata, memory_order_relaxed);
 	counter_add(node->nd_packets, it->it_n);
-	ng_depth++;
+	if (ng_depth++ == 0)
+		ng_hops = 0;
+	ng_hops++;
 	error = fn(hook, it);
 	ng_depth--;
 	if (__predict_false(ng_nlate != 0) && ng_depth == 0)
@@ -157,7 +170,7 @@ ng_fwd_slow(item_p it, hook_p hook, node_p node, uint32_t flags)
 		return (ng_item_drop(node->nd_graph, it, NGD_DEADHOOK));
 	if ((flags & NGF_INVALID) != 0)
 		return (ng_item_drop(node->nd_graph, it, NGD_DEADNODE));
-	if (ng_depth >= NG_DEPTH_MAX ||
+	if (ng_too_far() ||
 	    (flags & (NGF_QUEUED | NGF_FORCEQ)) != 0 ||
 	    ((flags & NGF_INBOUND) != 0 && ng_outbound != 0))
 		return (ng_enqueue(hook, node, it));
@@ -196,8 +209,7 @@ ng_fwd_item(item_p it, hook_p hook)
 		    NGD_DEADHOOK));
 	node = peer->hk_node;
 	flags = ng_flags(&node->nd_flags) | ng_flags(&peer->hk_flags);
-	if (__predict_false((flags & NGF_SLOW) != 0 ||
-	    ng_depth >= NG_DEPTH_MAX))
+	if (__predict_false((flags & NGF_SLOW) != 0 || ng_too_far()))
 		return (ng_fwd_slow(it, peer, node, flags));
 	return (ng_call(peer, node, it));
 }
@@ -352,17 +364,20 @@ ng_drain(void *arg, int pending)
 	node_p node = arg;
 	struct netgraph *ng = node->nd_graph;
 	bool exclusive = (ng_flags(&node->nd_flags) & NGF_EXCLUSIVE) != 0;
+	unsigned int hops = 0;
 	struct ng_queued *qd = NULL;
 
 	NET_EPOCH_ASSERT();
 
 	if (exclusive)
 		mtx_lock(&node->nd_mtx);
-	for (int n = 0; n < NG_DRAIN_MAX; n++) {
+	for (int n = 0; n < NG_DRAIN_MAX && hops < NG_HOPS_MAX; n++) {
 		qd = ng_queue_next(ng, node, true);
 		if (qd == NULL)
 			break;
+		ng_hops = 0;
 		ng_dequeue(ng, node, qd);
+		hops += ng_hops;
 	}
 	if (exclusive)
 		mtx_unlock(&node->nd_mtx);

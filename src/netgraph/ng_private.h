@@ -36,6 +36,7 @@
 #define	NG_HASH_NODES	4096		/* buckets, by ID and by name */
 #define	NG_HASH_HOOKS	16384		/* buckets, by node and name */
 #define	NG_DEPTH_MAX	16		/* nested deliveries, then a worker */
+#define	NG_HOPS_MAX	16384		/* deliveries that one may cause, then too */
 #define	NG_DRAIN_MAX	64		/* items a worker takes at a time */
 
 /* nd_flags and hk_flags share their bits: the data path ors them. */
