@@ -117,4 +117,34 @@ struct ng_netflow_setmtu {
 };
 NG_ASSERT_SIZE(struct ng_netflow_setmtu, 2);
 
+/*
+ * What is in the table, some flows at a time.  Begin with a request of zeros;
+ * the reply says in its header where the next request goes on, or, with
+ * version 0, that this was the end.
+ */
+struct ng_netflow_show {
+	uint8_t		version;	/* 4 or 6: which flows */
+	uint32_t	hash_id;	/* part of the table */
+	uint32_t	list_id;	/* flows of it that were told already */
+	uint32_t	nentries;	/* struct ng_netflow_flow that follow */
+};
+NG_ASSERT_SIZE(struct ng_netflow_show, 16);
+
+struct ng_netflow_flow {
+	uint8_t		src[16];	/* IPv4: the first four bytes */
+	uint8_t		dst[16];
+	uint16_t	sport;		/* network order */
+	uint16_t	dport;
+	uint8_t		proto;
+	uint8_t		tos;
+	uint16_t	iface;		/* number of the hook */
+	uint8_t		tcp_flags;	/* of all packets */
+	uint8_t		spare[3];
+	uint32_t	packets;
+	uint64_t	bytes;
+	uint32_t	first;		/* ms since the node was made */
+	uint32_t	last;
+};
+NG_ASSERT_SIZE(struct ng_netflow_flow, 64);
+
 #endif /* NETGRAPH_NG_NETFLOW_H */

@@ -25,6 +25,7 @@ const struct ng_type *const machine_ng_types[] = {
 	&ng_iface_type,
 	&ng_ksocket_type,
 	&ng_macfilter_type,
+	&ng_netflow_type,
 	&ng_one2many_type,
 	&ng_patch_type,
 	&ng_pipe_type,

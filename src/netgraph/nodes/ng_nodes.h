@@ -24,6 +24,7 @@ extern const struct ng_type ng_hub_type;
 extern const struct ng_type ng_iface_type;
 extern const struct ng_type ng_ksocket_type;
 extern const struct ng_type ng_macfilter_type;
+extern const struct ng_type ng_netflow_type;
 extern const struct ng_type ng_one2many_type;
 extern const struct ng_type ng_patch_type;
 extern const struct ng_type ng_pipe_type;
