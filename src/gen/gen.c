@@ -163,6 +163,16 @@ gen_senders_init(struct gen *g, char *err, size_t errlen)
 	return (0);
 }
 
+/* The kernel can send this, if it can send at all. */
+static bool
+gen_may_live(const struct gen_conf *gc)
+{
+
+	return (gc->gc_live && gc->gc_mode == GEN_TX && gc->gc_rate == 0 &&
+	    gc->gc_threads == 1 && !gc->gc_dump && gc->gc_start == 0 &&
+	    gc->gc_pcap == NULL && gc->gc_frame.fc_minlen == 0);
+}
+
 static int
 gen_attach(struct gen *g, char *err, size_t errlen)
 {
@@ -175,6 +185,9 @@ gen_attach(struct gen *g, char *err, size_t errlen)
 			    "receiver already", g->g_ifp->if_name));
 		g->g_hooked = true;
 	}
+	if (gen_may_live(&g->g_conf) && gen_live_start(g,
+	    &g->g_senders[0].gn_frames) == 0)
+		return (0);
 	for (unsigned int i = 0; i < g->g_nsenders; i++) {
 		error = gen_sender_start(&g->g_senders[i], i);
 		if (error != 0)
@@ -244,11 +257,11 @@ gen_start(struct gen_set *gs, struct ifnet *ifp, const struct gen_conf *gc,
 		return (gen_error(ENOMEM, err, errlen, "no memory"));
 	if (gc->gc_pcap != NULL)
 		error = gen_pcap_open(gc->gc_pcap, &g->g_pcap, err, errlen);
-	g->g_conf.gc_pcap = NULL;	/* the caller's */
 	if (error == 0)
 		error = gen_senders_init(g, err, errlen);
 	if (error == 0)
 		error = gen_attach(g, err, errlen);
+	g->g_conf.gc_pcap = NULL;	/* the caller's */
 	if (error != 0) {
 		gen_free(g);
 		return (error);
@@ -267,6 +280,8 @@ gen_stop(struct gen *g)
 	NET_EPOCH_ASSERT_NOT();
 
 	atomic_store_explicit(&g->g_stopped, true, memory_order_relaxed);
+	if (g->g_live != NULL)
+		gen_live_stop(g->g_live);
 	for (unsigned int i = 0; i < g->g_nsenders; i++)
 		gen_sender_stop(&g->g_senders[i]);
 	if (g->g_hooked)
@@ -286,6 +301,8 @@ gen_free(struct gen *g)
 		NET_EPOCH_WAIT();
 	for (unsigned int i = 0; i < g->g_nsenders; i++)
 		gen_sender_free(&g->g_senders[i]);
+	if (g->g_live != NULL)
+		gen_live_free(g->g_live);
 	if (g->g_pcap != NULL)
 		gen_pcap_close(g->g_pcap);
 	if_rele(g->g_ifp);
@@ -322,6 +339,13 @@ gen_owner(const struct gen *g)
 	return (g->g_owner);
 }
 
+bool
+gen_is_live(const struct gen *g)
+{
+
+	return (g->g_live != NULL);
+}
+
 void
 gen_owner_gone(struct gen_set *gs, uint64_t owner)
 {
@@ -345,6 +369,8 @@ gen_done(struct gen *g)
 
 	if (atomic_load_explicit(&g->g_stopped, memory_order_relaxed))
 		return (true);
+	if (g->g_live != NULL)
+		return (gen_live_done(g->g_live));
 	for (unsigned int i = 0; i < g->g_nsenders; i++)
 		if (!atomic_load_explicit(&g->g_senders[i].gn_done,
 		    memory_order_relaxed))
@@ -379,6 +405,8 @@ gen_stats_get(struct gen *g, struct gen_stats *st)
 	st->gs_done = gen_done(g);	/* first: then the rest is final */
 	for (unsigned int i = 0; i < g->g_nsenders; i++)
 		gen_stats_sender(&g->g_senders[i], st);
+	if (g->g_live != NULL)
+		gen_live_stats(g->g_live, st);
 	st->gs_stamped = gen_read(&sc->sc_packets);
 	st->gs_lost = gen_read(&sc->sc_lost);
 	st->gs_reordered = gen_read(&sc->sc_reordered);

@@ -23,6 +23,7 @@
 #include "intr/intr_var.h"
 #include "sys/lock.h"
 
+struct gen_live;
 struct gen_pcap;
 
 /* One sending thread. */
@@ -58,6 +59,7 @@ struct gen {
 	uint64_t	 g_owner;	/* (c) */
 	struct gen_conf	 g_conf;	/* (c) */
 	struct gen_pcap	*g_pcap;	/* (c) or NULL */
+	struct gen_live	*g_live;	/* (c) or NULL: instead of senders */
 	CK_LIST_ENTRY(gen) g_link;	/* (c) */
 	bool		 g_hooked;	/* (c) */
 	bool		 g_gone;	/* (c) with its interface */
@@ -93,6 +95,16 @@ void	gen_sender_free(struct gen_sender *gn);	/* the event, the timer */
 void	gen_tap(struct if_hook *ih, struct ifnet *ifp, struct mbuf **m,
 	    unsigned int n);
 void	gen_dump(struct gen *g, const struct mbuf *m, bool sent);
+
+/*
+ * gen_live.c: the kernel sends fg's frames.  EOPNOTSUPP: the interface is of
+ * another driver; EPERM; ENODEV: the device does not take them; ...
+ */
+int	gen_live_start(struct gen *g, struct frame_gen *fg);
+void	gen_live_stop(struct gen_live *gl);
+void	gen_live_free(struct gen_live *gl);
+bool	gen_live_done(struct gen_live *gl);
+void	gen_live_stats(struct gen_live *gl, struct gen_stats *st);
 
 /* gen_pcap.c: frames of a capture file, in memory. */
 int	gen_pcap_open(const char *path, struct gen_pcap **gpp, char *err,

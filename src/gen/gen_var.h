@@ -47,6 +47,8 @@ struct gen_conf {
 	uint32_t	 gc_burst;	/* packets, 1..MBUF_BURST * 64 */
 	uint64_t	 gc_start;	/* time_ns() of the first; 0: now */
 	bool		 gc_verify;	/* receiver: look at all checksums */
+	bool		 gc_live;	/* have the kernel send, where that
+					   can be: see gen_live.c */
 	bool		 gc_dump;	/* keep frames for gen_dump_take() */
 	const char	*gc_pcap;	/* file to send from, or NULL */
 	struct frame_conf gc_frame;	/* fc_stream is drawn */
@@ -97,6 +99,7 @@ void	gen_free(struct gen *g);
 struct gen *gen_find(struct gen_set *gs, uint32_t id); /* NULL: none */
 uint32_t gen_id(const struct gen *g);
 uint64_t gen_owner(const struct gen *g);
+bool	gen_is_live(const struct gen *g);	/* the kernel sends */
 /* Free all that this owner started. */
 void	gen_owner_gone(struct gen_set *gs, uint64_t owner);
 

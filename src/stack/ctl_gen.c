@@ -191,6 +191,7 @@ gen_arg_conf(struct ctl_req *cr, struct gen_conf *gc, int ncpus)
 	    (error = ctl_arg_bool_opt(cr, "verify", false,
 	    &gc->gc_verify)) != 0 ||
 	    (error = ctl_arg_bool_opt(cr, "dump", false, &gc->gc_dump)) != 0 ||
+	    (error = ctl_arg_bool_opt(cr, "live", false, &gc->gc_live)) != 0 ||
 	    (error = ctl_arg_string_opt(cr, "pcap", NULL,
 	    &gc->gc_pcap)) != 0)
 		return (error);
@@ -229,6 +230,8 @@ gen_started(struct ctl_req *cr, const struct gen *g, struct ifnet *ifp,
 	    gc->gc_frame.fc_dmac, dmac)))) != 0 ||
 	    (error = ctl_result(cr, "media",
 	    ctl_text(ifp->if_media))) != 0 ||
+	    (error = ctl_result(cr, "live",
+	    json_boolean(gen_is_live(g)))) != 0 ||
 	    (error = ctl_result(cr, "length",
 	    json_integer(gc->gc_frame.fc_len))) != 0 ||
 	    (error = ctl_result(cr, "threads",

@@ -230,10 +230,11 @@ pktgen_start(struct pktgen *pg, int i, enum pktgen_mode mode, long long rate,
 
 	if (rate < 0)
 		rate = po->po_rate;
-	args = json_pack("{ss ss sI sI sI sb sb}", "interface",
+	args = json_pack("{ss ss sI sI sI sb sb sb}", "interface",
 	    pg->pg_name[i], "mode", modes[mode], "threads",
 	    (json_int_t)po->po_threads, "rate", (json_int_t)rate, "count",
-	    (json_int_t)count, "verify", po->po_verify, "dump", po->po_dump);
+	    (json_int_t)count, "verify", po->po_verify, "dump", po->po_dump,
+	    "live", pg->pg_nif == 1 && !po->po_nolive);
 	if (args == NULL)
 		return (tool_fail(pg->pg_tc, EX_OSERR, "out of memory"));
 	if ((po->po_burst > 0 && !pktgen_arg(args, "burst",
@@ -272,9 +273,9 @@ pktgen_start(struct pktgen *pg, int i, enum pktgen_mode mode, long long rate,
 			    po->po_dst != NULL ? po->po_dst :
 			    po->po_v6 ? "fd00:1::1" : "10.1.0.1",
 			    js_str(res, "src_mac"), js_str(res, "dst_mac"));
-		if (po->po_verbose > 0)
-			PKTGEN_LOG(pg->pg_tc, "interface %s is %s",
-			    pg->pg_name[0], js_str(res, "media"));
+		PKTGEN_LOG(pg->pg_tc, "%s: %s%s", po->po_if[0],
+		    js_str(res, "media"), js_bool(res, "live") ?
+		    "; live frames, sent by the kernel" : "");
 	}
 	json_decref(res);
 	return (0);
@@ -525,7 +526,8 @@ const struct tool tool_pktgen = {
 	    "[-a cpu] [-c cpus] [-p threads] [-R rate] [-P file] [-T ms] "
 	    "[-w wait]\n"
 	    "[-ABNWXv] [--csv file] [--verify] [--throughput] "
-	    "[--trial secs] [--loss part]",
+	    "[--trial secs] [--loss part] "
+	    "[--no-live]",
 	.tl_manual = "netepoch-pkt-gen(8)",
 	.tl_descr = "generate and measure traffic",
 	.tl_fn = pktgen_main,

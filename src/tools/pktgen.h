@@ -39,7 +39,7 @@ struct pktgen_opts {
 	char		*po_pcap;	/* allocated, or NULL */
 	bool		 po_v6, po_srcrandom, po_dstrandom;
 	bool		 po_raw, po_silence, po_window, po_framing;
-	bool		 po_dump, po_verify, po_throughput;
+	bool		 po_dump, po_verify, po_throughput, po_nolive;
 	int		 po_verbose;
 	double		 po_trial_s;	/* of --throughput */
 	double		 po_loss;	/* part that may be lost in a trial */

@@ -222,7 +222,7 @@ pktgen_pcap(struct tool_ctx *tc, struct pktgen_opts *po, const char *file)
 }
 
 enum { PKTGEN_CSV = 256, PKTGEN_VERIFY, PKTGEN_THROUGHPUT, PKTGEN_TRIAL,
-    PKTGEN_LOSS };
+    PKTGEN_LOSS, PKTGEN_NOLIVE };
 
 /* Those with a value of their own kind. */
 static int
@@ -289,6 +289,7 @@ pktgen_flag(struct pktgen_opts *po, int c)
 	case 'X':	po->po_dump = true; break;
 	case 'v':	po->po_verbose++; break;
 	case PKTGEN_CSV: po->po_csv = optarg; break;
+	case PKTGEN_NOLIVE: po->po_nolive = true; break;
 	case PKTGEN_VERIFY: po->po_verify = true; break;
 	case PKTGEN_THROUGHPUT:
 		po->po_throughput = true;
@@ -341,6 +342,7 @@ pktgen_options(struct tool_ctx *tc, struct pktgen_opts *po, int argc,
 		{ "verify", no_argument, NULL, PKTGEN_VERIFY },
 		{ "throughput", no_argument, NULL, PKTGEN_THROUGHPUT },
 		{ "trial", required_argument, NULL, PKTGEN_TRIAL },
+		{ "no-live", no_argument, NULL, PKTGEN_NOLIVE },
 		{ "loss", required_argument, NULL, PKTGEN_LOSS },
 		{ NULL, 0, NULL, 0 }
 	};
