@@ -11,7 +11,9 @@
  * bench's own; another such node, the sink, counts them and gives them back.
  * In between are nothing, a chain of ten hubs or tees of two hooks, or a
  * bridge of four links with a thousand hosts, of which each packet goes from
- * one to another.  A figure is the median of the windows, in CPU time of the
+ * one to another.  Two cases more begin at an Ethernet interface and end at the
+ * input of IPv4: without the graph, and by ether's lower into an eiface, whose
+ * figure is what it takes more.  A figure is the median of the windows, in CPU time of the
  * sending thread, less what source and sink cost alone.  All cases take turns
  * in each round, so that a slow phase of the machine meets all of them.  Two
  * cores: two threads send through the same nodes.
@@ -32,7 +34,8 @@
 #include <netepoch/epoch.h>
 #include <netgraph/netgraph.h>
 
-#include "ifnet/vnet.h"
+#include "ether/ether_var.h"
+#include "ifnet/if_var.h"
 #include "intr/callout.h"
 #include "intr/intr_var.h"
 #include "mbuf/mbuf.h"
@@ -40,6 +43,7 @@
 #include "netgraph/nodes/ng_nodes.h"
 #include "sys/sysctl.h"
 #include "sys/thread.h"
+#include "wire/ether.h"
 
 #define	HOPS		10
 #define	LINKS		4
@@ -50,7 +54,7 @@
 #define	ROUNDS_MAX	101
 #define	THREADS		2
 
-enum { NONE, HUB, TEE, BRIDGE, CASES };
+enum { NONE, HUB, TEE, BRIDGE, DIRECT, EIFACE, CASES };
 static const struct {
 	const char	*name;
 	double		 hops;		/* what a figure is divided by */
@@ -60,11 +64,15 @@ static const struct {
 	[HUB] = { "hub, a hop of ten", HOPS, { 1.5, 25 } },
 	[TEE] = { "tee, a hop of ten", HOPS, { 1.5, 25 } },
 	[BRIDGE] = { "bridge, 1000 hosts", 1, { 15, 0 } },
+	[DIRECT] = { "ether to IPv4", 1, { 0, 0 } },
+	[EIFACE] = { "the same by eiface", 1, { 15, 0 } },
 };
 
 static struct vnet *vnet;
 static node_p ends;			/* source and sink */
 static hook_p entry[CASES][LINKS];
+static struct ifnet *port[CASES];	/* where DIRECT and EIFACE begin */
+static const uint8_t port_mac[6] = { 2, 0, 0, 1, 0, 0 };
 static unsigned int nrounds = 15;
 static double result[CASES][2][THREADS][THREADS][ROUNDS_MAX];
 
@@ -88,6 +96,24 @@ static const struct ng_type ends_type = {
 	.name = "ends",
 	.rcvdata = ends_rcvdata,
 };
+
+/* The same at the other end: what IPv4 is given. */
+static void
+ip_sink(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+
+	(void)ifp;
+	(void)m;
+	sunk += n;
+}
+
+/* Nothing is sent by the interfaces. */
+static void
+port_output(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+
+	if_output_drop(ifp, m, n, IFD_TXERR);
+}
 
 /* ---- Making graphs ---- */
 
@@ -155,6 +181,35 @@ make_bridge(void)
 	}
 }
 
+static struct ifnet *
+make_port(const char *name)
+{
+	struct ifnet *ifp;
+
+	if (if_alloc(vnet, IFT_ETHER, name, &ifp) != 0 ||
+	    if_setlladdr(ifp, port_mac) != 0)
+		errx(EX_SOFTWARE, "no interface %s", name);
+	atomic_store(&ifp->if_output, port_output);
+	if (if_attach(ifp) != 0 || if_setflags(ifp, IFF_UP, 0) != 0)
+		errx(EX_SOFTWARE, "interface %s does not come up", name);
+	return (ifp);
+}
+
+/* One interface as it is, and one whose frames an eiface takes up. */
+static void
+make_ports(void)
+{
+	struct ifnet *ifp;
+
+	port[DIRECT] = make_port("eth0");
+	port[EIFACE] = make_port("eth1");
+	mkpeer("eth1:", "eiface", "lower", "ether");
+	ifp = if_byname(vnet, "ngeth0");
+	if (ifp == NULL || if_setlladdr(ifp, port_mac) != 0 ||
+	    if_setflags(ifp, IFF_UP, 0) != 0)
+		errx(EX_SOFTWARE, "ngeth0 does not come up");
+}
+
 static void
 make_graphs(void)
 {
@@ -168,7 +223,8 @@ make_graphs(void)
 	make_chain("hub", "hub");
 	make_chain("tee", "tee");
 	make_bridge();
-	for (int c = 0; c < CASES; c++)
+	make_ports();
+	for (int c = 0; c < DIRECT; c++)
 		for (int i = 0; i < LINKS; i++) {
 			snprintf(name, sizeof(name), "b%d", i);
 			entry[c][i] = ng_findhook(ends, c == BRIDGE ? name :
@@ -181,15 +237,18 @@ static void
 start(void)
 {
 	static const struct ng_type *const types[] = { &ends_type,
-		&ng_bridge_type, &ng_hub_type, &ng_tee_type };
+		&ng_bridge_type, &ng_eiface_type, &ng_ether_type,
+		&ng_hub_type, &ng_tee_type };
 	int cpus[THREADS], n;
 
 	n = thread_cpus(cpus, THREADS);
-	if (mbuf_init(THREADS * PACKETS * 2) != 0 ||
+	if (mbuf_init(THREADS * PACKETS * 4) != 0 ||
 	    (vnet = vnet_alloc()) == NULL ||
 	    (vnet->v_sysctl = sysctl_tree_alloc()) == NULL ||
 	    intr_domain_alloc(cpus, n, &vnet->v_intr) != 0 ||
 	    callout_wheel_create("callout", &vnet->v_callouts) != 0 ||
+	    ether_vnet_init(vnet) != 0 ||
+	    ether_proto_register(ETHERTYPE_IP, ip_sink) != 0 ||
 	    ng_vnet_init(vnet) != 0)
 		errx(EX_OSERR, "no machine");
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -203,6 +262,7 @@ struct sender {
 	unsigned int	 sd_number;
 	unsigned int	 sd_together;	/* threads that send */
 	struct mbuf	*sd_m[PACKETS];	/* link i % LINKS's in groups of 64 */
+	struct mbuf	*sd_f[PACKETS];	/* for the interfaces */
 	struct thread	*sd_thread;
 };
 
@@ -255,7 +315,8 @@ make_packets(struct sender *sd)
 		put_address(frame + 6, src);
 		frame[12] = 8;
 		sd->sd_m[i] = m_devget(frame, sizeof(frame));
-		if (sd->sd_m[i] == NULL)
+		sd->sd_f[i] = m_devget(frame, sizeof(frame));
+		if (sd->sd_m[i] == NULL || sd->sd_f[i] == NULL)
 			errx(EX_OSERR, "no mbufs");
 	}
 }
@@ -275,6 +336,20 @@ burst(hook_p hook, struct mbuf **m, unsigned int n)
 		errx(EX_SOFTWARE, "a send failed");
 }
 
+/* The same to an interface; input has taken the link header off. */
+static void
+burst_in(struct ifnet *ifp, struct mbuf **m, unsigned int n)
+{
+	struct mbuf *in[NG_BURST];
+
+	for (unsigned int i = 0; i < n; i++) {
+		in[i] = m[i];
+		m_init(m[i], m_dataspace(m[i]), FRAME);
+		memcpy(mtod(m[i], uint8_t *), port_mac, sizeof(port_mac));
+	}
+	ifp->if_input(ifp, in, n);
+}
+
 /* Nanoseconds a packet. */
 static double
 window(struct sender *sd, int c, unsigned int n)
@@ -288,7 +363,11 @@ window(struct sender *sd, int c, unsigned int n)
 	for (unsigned int sent = 0; sent < packets;) {
 		NET_EPOCH_ENTER(et);
 		for (unsigned int i = 0; i < PACKETS; i += n, sent += n)
-			burst(entry[c][packet_link(i)], &sd->sd_m[i], n);
+			if (c < DIRECT)
+				burst(entry[c][packet_link(i)], &sd->sd_m[i],
+				    n);
+			else
+				burst_in(port[c], &sd->sd_f[i], n);
 		NET_EPOCH_EXIT(et);
 	}
 	begin = cpu_ns() - begin;
@@ -381,8 +460,9 @@ figure(int c, int one, unsigned int together)
 	for (unsigned int t = 0; t < together; t++) {
 		for (unsigned int r = 0; r < nrounds; r++) {
 			v[r] = result[c][one][together - 1][t][r];
-			if (c != NONE)
-				v[r] -= result[NONE][one][together - 1][t][r];
+			if (c != NONE && c != DIRECT)
+				v[r] -= result[c == EIFACE ? DIRECT : NONE]
+				    [one][together - 1][t][r];
 			v[r] /= cases[c].hops;
 		}
 		qsort(v, nrounds, sizeof(v[0]), compare);
@@ -492,6 +572,13 @@ main(int argc, char **argv)
 		run(2);
 	print_hops((unsigned int)ncpus);
 	print_control();
+	ng_vnet_shutdown(vnet);
+	VNET_CONFIG_LOCK(vnet);
+	for (int c = DIRECT; c <= EIFACE; c++) {
+		if_detach(port[c]);
+		if_free(port[c]);
+	}
+	VNET_CONFIG_UNLOCK(vnet);
 	ng_vnet_fini(vnet);
 	return (0);
 }
