@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The router lab: gen -- router -- sink, three namespaces joined by veths,
-netepochd between them; ping, TCP, a flood, a live screen, a summary.
+netepochd between them; ping, TCP, pkt-gen at a rate and as fast as it can, a
+live screen, a summary.
 
     tests/lab.py [--build DIR] [--driver xdp|packet] [--seconds N]
 
@@ -23,6 +24,7 @@ import time
 import netns
 
 GEN, SINK = "192.0.2.10", "198.51.100.10"
+RATE = 10000                    # packets a second, of the paced run
 
 
 def say(text):
@@ -79,29 +81,72 @@ def counters(machine):
     return names, intr, drops
 
 
+def pktgen(ns, *words):
+    """Start pkt-gen on a device of ns; its reports are JSON lines."""
+    return ns.popen([netns.BUILD / "src/pktgen/netepoch-pkt-gen", "--libxo",
+                     "json", *words, "-w", 0], stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL)
+
+
+def totals(process):
+    """End a pkt-gen; its summary."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    out = process.communicate(timeout=30)[0].splitlines()
+    if not out:
+        raise netns.Failed(f"pkt-gen: exit {process.returncode}")
+    return json.loads(out[-1])["pkt-gen"]["summary"]
+
+
+def sender(machine):
+    """Words of a pkt-gen beside the router that sends to the sink."""
+    mac = machine.call("if.list", {"name": "p0"})["interfaces"][0]["ether"]
+    return ["-i", "packet:g0", "-f", "tx", "-s", GEN, "-d", SINK, "-D", mac]
+
+
+def run_measure(gen, sink, machine, rate, seconds):
+    """Loss and latency through the router at a rate."""
+    rx = pktgen(sink, "-i", "packet:s0", "-f", "rx")
+    time.sleep(1)
+    tx = pktgen(gen, *sender(machine), "-R", rate, "-n", rate * seconds)
+    tx.wait(seconds + 30)
+    time.sleep(0.5)
+    return totals(tx)["sent"]["packets"], totals(rx)
+
+
 def run_flood(gen, machine, seconds):
     """Flood the sink through the router while systat shows it."""
-    mac = machine.call("if.list", {"name": "p0"})["interfaces"][0]["ether"]
+    words = sender(machine)
     before, t0 = counters(machine), time.monotonic()
-    flood = gen.popen([netns.BUILD / "tests/flood", "g0", mac, GEN, SINK,
-                       seconds], stdout=subprocess.PIPE)
+    flood = pktgen(gen, *words)
     if sys.stdout.isatty():
         screen = machine.ns.popen(
             [machine.tools, "-M", machine.name, "systat", "-ifstat", "1"],
             stdin=sys.stdin)
-        flood.wait(seconds + 10)
+        time.sleep(seconds)
         screen.terminate()
         screen.wait(5)
     else:
         time.sleep(seconds / 2)
         say(machine.tool(["systat", "-ifstat", "1"]).rstrip())
-        flood.wait(seconds + 10)
+        time.sleep(seconds / 2)
+    sent = totals(flood)["sent"]["packets"]
     t1 = time.monotonic()
-    return before, counters(machine), t1 - t0, int(
-        flood.stdout.read().split()[1])
+    return before, counters(machine), t1 - t0, sent
 
 
-def summary(ping, tcp, flood):
+def measured(result):
+    """A line of run_measure()."""
+    sent, rx = result
+    t = rx.get("latency")
+    if t is None:
+        return f"{sent:,} packets sent, none came"
+    return (f"{sent:,} packets, {sent - rx['sequence']['packets']:,} lost; "
+            f"latency median {t['median-ns'] / 1e3:.0f} us, 99 % "
+            f"{t['p99-ns'] / 1e3:.0f}, max {t['max-ns'] / 1e3:.0f}")
+
+
+def summary(ping, tcp, paced, flood):
     before, after, seconds, sent = flood
     forwarded = after[0]["forwarded"] - before[0]["forwarded"]
     delta = {k: after[1][k] - before[1][k] for k in after[1]}
@@ -109,6 +154,7 @@ def summary(ping, tcp, flood):
     say(f"  ping            {ping}")
     for direction, (gbits, again) in tcp.items():
         say(f"  TCP {direction:11} {gbits:.2f} Gbit/s, {again} retransmits")
+    say(f"  paced           {measured(paced)}")
     say(f"  flood           {sent:,} packets sent in {seconds:.1f} s")
     say(f"  forwarded       {forwarded:,} packets, "
         f"{forwarded / seconds:,.0f} a second")
@@ -137,9 +183,12 @@ def run_lab(driver, seconds):
         for direction, reverse in (("gen->sink", False), ("sink->gen", True)):
             tcp[direction] = run_iperf(lab, gen, sink, seconds, reverse)
             say(f"TCP {direction}: {tcp[direction][0]:.2f} Gbit/s")
+        say(f"{RATE:,} packets a second for {seconds} s, measured:")
+        paced = run_measure(gen, sink, machine, RATE, seconds)
+        say(f"  {measured(paced)}")
         say(f"flood for {seconds} s, seen by systat -ifstat:")
         flood = run_flood(gen, machine, seconds)
-        summary(ping, tcp, flood)
+        summary(ping, tcp, paced, flood)
         status = machine.stop()
         if status != 0:
             raise netns.Failed(f"netepochd: exit {status}: {machine.text()}")
