@@ -144,7 +144,7 @@ struct epoch_stats {
 	uint64_t	 es_throttled;	/* calls that waited for the backlog */
 	uint64_t	 es_oldest;	/* age of the oldest queued, at most */
 	uint64_t	 es_oldest_max;	/* the same, highest when run */
-	uint64_t	 es_longest_section; /* debug: of all; else: seen */
+	uint64_t	 es_longest_section; /* seen; debug: or timed */
 	uint64_t	 es_longest_grace; /* that met a section */
 	uint64_t	 es_stalls;	/* stall reports */
 	uint64_t	 es_abandoned;	/* sections open when a thread ended */

@@ -36,7 +36,7 @@
 
 /* Aligned to their size: their address in it is what tells them apart. */
 struct epoch epoch_all[EPOCH_MAX] __attribute__((aligned(EPOCH_PAGE))) = {
-	[0] = { .e_value = 1, .e_flags = EPOCH_PREEMPT },
+	[0] = { .e_value = 1, .e_flags = EPOCH_PREEMPT | EPOCH_LIVE },
 };
 
 _Static_assert(EPOCH_PAGE == 4096, "more than loaders align to");
@@ -102,7 +102,8 @@ epoch_slot_init(struct epoch_slot *es, const char *name, unsigned int flags)
 	if ((flags & EPOCH_ASYMMETRIC) != 0 && !epoch_membarrier)
 		flags &= ~EPOCH_ASYMMETRIC;
 	/* The reclaimer may still look at the slot's former life. */
-	__atomic_store_n(&es->es_epoch->e_flags, flags, __ATOMIC_RELAXED);
+	__atomic_store_n(&es->es_epoch->e_flags, flags | EPOCH_LIVE,
+	    __ATOMIC_RELAXED);
 	epoch_queues_wake(es);
 	(void)strncpy(es->es_name, name, sizeof(es->es_name) - 1);
 	es->es_name[sizeof(es->es_name) - 1] = '\0';
@@ -191,6 +192,8 @@ epoch_free(epoch_t e)
 	epoch_stall_bar(es);
 	(void)pthread_mutex_lock(&es->es_mtx);
 	epoch_lock_enter(&set);
+	__atomic_store_n(&e->e_flags, e->e_flags & ~EPOCH_LIVE,
+	    __ATOMIC_RELAXED);
 	__atomic_store_n(&es->es_inuse, 0, __ATOMIC_RELEASE);
 	epoch_lock_exit(&set);
 	(void)pthread_mutex_unlock(&es->es_mtx);
@@ -207,7 +210,7 @@ epoch_name(epoch_t e)
 unsigned int
 epoch_flags(epoch_t e)
 {
-	return (e->e_flags);
+	return (e->e_flags & ~EPOCH_LIVE);
 }
 
 /*

@@ -7,7 +7,13 @@
  *
  * Each open preemptible section is on its thread's list of trackers; plain
  * sections are known by their depth and the place of the outermost entry.
- * Every outermost section is timed, most by a clock that is cheap and coarse.
+ * Of a thread's outermost sections of an epoch one in EPOCH_SAMPLE is timed.
+ * If it finds a stall limit set, all that follow are, most by a clock that is
+ * cheap and coarse.
+ *
+ * What happens all the time, an outermost section in good order that is not
+ * timed, has a way of its own that calls nothing: functions named usual, which
+ * do all of it, or, when anything is different, nothing.
  * Everything here belongs to the calling thread, except td_place, which a
  * stall report reads under epoch_lock, and the table of places already
  * reported.
@@ -24,8 +30,11 @@
 #include "epoch_private.h"
 
 #define	EPOCH_SEEN	1024U			/* places remembered */
-#define	EPOCH_EXACT	64U	/* one section in so many is timed exactly */
+#define	EPOCH_SAMPLE	256U	/* one section in so many is timed */
+#define	EPOCH_EXACT	64U	/* and one in so many of those exactly */
 #define	EPOCH_EXITED	((const void *)0xdeadbeefUL)
+
+_Static_assert(EPOCH_SAMPLE - 1 <= UINT8_MAX, "p_untimed is narrower");
 
 /* Pairs of places already reported: hashes. */
 static uint64_t epoch_seen[EPOCH_SEEN];		/* (a) */
@@ -74,50 +83,106 @@ epoch_debug_clock_init(void)
 	    (uint64_t)ts.tv_nsec;
 }
 
-/* Note where and when the outermost section was entered. */
+/* An outermost section begins that is to be timed. */
 static void
-epoch_debug_note(struct epoch_td *td, unsigned int i, const char *file,
-    int line)
+epoch_debug_start(struct epoch_place *p)
 {
-	struct epoch_place *p = &td->td_place[i];
-
-	__atomic_store_n(&p->p_file, file, __ATOMIC_RELAXED);
-	__atomic_store_n(&p->p_line, line, __ATOMIC_RELAXED);
-	__atomic_store_n(&p->p_coarse, epoch_coarse(), __ATOMIC_RELEASE);
-	if (td->td_notes++ % EPOCH_EXACT == 0)
+	p->p_watch = EPOCH_WATCH_TIME;
+	p->p_exact = 0;
+	if (p->p_timed++ % EPOCH_EXACT == 0)
 		p->p_exact = epoch_now();
+	__atomic_store_n(&p->p_coarse, epoch_coarse(), __ATOMIC_RELAXED);
 }
 
-/*
- * A section of e is about to end: if it is the outermost, how long it was, at
- * least.  One in EPOCH_EXACT is timed exactly, the others to a tick.
- */
-static void
-epoch_debug_time(struct epoch_td *td, epoch_t e, const char *file, int line)
+/* Note where the outermost section was entered. */
+static inline void
+epoch_debug_note(struct epoch_place *p, const char *file, int line)
 {
-	struct epoch_slot *es = epoch_slot(e);
-	unsigned int i = epoch_index(epoch_slot(e));
-	struct epoch_place *p = &td->td_place[i];
+	__atomic_store_n(&p->p_line, line, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->p_file, file, __ATOMIC_RELEASE);
+}
+
+/* The section of p is about to end: how long it was, at least. */
+static void
+epoch_debug_stop(struct epoch_slot *es, struct epoch_place *p)
+{
+	bool all = __atomic_load_n(&es->es_stall_ns, __ATOMIC_RELAXED) != 0;
 	uint64_t took;
 
-	/* Not noted: entered by code that was compiled without checks. */
-	if (epoch_section_depth(&td->td_pub.td_section[i]) != 1 ||
-	    p->p_coarse == 0)
-		return;
 	if (p->p_exact != 0) {
 		took = epoch_now() - p->p_exact;
 	} else {
 		took = epoch_coarse() - p->p_coarse;
 		took -= took < epoch_coarse_ns ? took : epoch_coarse_ns;
 	}
-	p->p_exact = 0;
 	__atomic_store_n(&p->p_coarse, 0, __ATOMIC_RELAXED);
 	epoch_count_max(&es->es_stats.es_longest_section, took);
-	if (__builtin_expect(p->p_report, 0)) {
-		p->p_report = 0;
-		epoch_reportf("exiting \"%s\" at %s:%d, entered at %s:%d",
-		    es->es_name, file, line, p->p_file, p->p_line);
+	p->p_untimed = all ? 0 : EPOCH_SAMPLE - 1;
+	if (!all)
+		p->p_timed = 0;
+}
+
+/* Is e in use, and of the kind that is entered with a tracker, or without? */
+static inline bool
+epoch_debug_kind(epoch_t e, unsigned int kind)
+{
+	return (e != NULL && (__atomic_load_n(&e->e_flags, __ATOMIC_RELAXED) &
+	    (EPOCH_PREEMPT | EPOCH_LIVE)) == (kind | EPOCH_LIVE));
+}
+
+static inline bool
+epoch_debug_enter_usual(epoch_t e, unsigned int kind, const char *file,
+    int line)
+{
+	struct epoch_section *s = epoch_section_self(e);
+	struct epoch_td *td = epoch_td_self();
+	struct epoch_place *p = &td->td_place[epoch_index(epoch_slot(e))];
+
+	if (__builtin_expect(!epoch_debug_kind(e, kind) ||
+	    __atomic_load_n(&s->s_record.r_value, __ATOMIC_RELAXED) != 0 ||
+	    p->p_untimed == 0, 0))
+		return (false);
+	epoch_publish(e, &s->s_record);
+	EPOCH_PROBE1(enter, e);
+	p->p_untimed--;
+	epoch_debug_note(p, file, line);
+	return (true);
+}
+
+static inline bool
+epoch_debug_exit_usual(struct epoch_td *td, epoch_t e)
+{
+	struct epoch_section *s = epoch_section_self(e);
+	struct epoch_place *p = &td->td_place[epoch_index(epoch_slot(e))];
+
+	if (__builtin_expect((int64_t)__atomic_load_n(&s->s_record.r_value,
+	    __ATOMIC_RELAXED) <= 0 || s->s_nested != 0 || p->p_untimed == 0, 0))
+		return (false);
+	EPOCH_PROBE1(exit, e);
+	__atomic_store_n(&p->p_file, NULL, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->s_record.r_value, 0, __ATOMIC_RELEASE);
+	return (true);
+}
+
+/* Leave; at the end of the outermost section, with what was noted of it. */
+static void
+epoch_debug_leave(struct epoch_td *td, epoch_t e, const char *file, int line)
+{
+	struct epoch_slot *es = epoch_slot(e);
+	struct epoch_place *p = &td->td_place[epoch_index(es)];
+
+	if (epoch_section_depth(epoch_section_self(e)) == 1) {
+		if ((p->p_watch & EPOCH_WATCH_TIME) != 0)
+			epoch_debug_stop(es, p);
+		if ((p->p_watch & EPOCH_WATCH_REPORT) != 0)
+			epoch_reportf("exiting \"%s\" at %s:%d, entered at "
+			    "%s:%d", es->es_name, file, line, p->p_file,
+			    p->p_line);
+		p->p_watch = 0;
+		__atomic_store_n(&p->p_file, NULL, __ATOMIC_RELAXED);
 	}
+	epoch_exit_raw(e);
 }
 
 static bool
@@ -132,48 +197,58 @@ epoch_debug_valid(epoch_t e, const char *file, int line)
 }
 
 /* Enter, and say so once a place when it is a recursion. */
-static struct epoch_td *
+static void
 epoch_debug_enter(epoch_t e, const char *file, int line)
 {
-	unsigned int i = epoch_index(epoch_slot(e));
+	struct epoch_slot *es = epoch_slot(e);
+	struct epoch_place *p;
 	struct epoch_td *td;
 
 	epoch_enter_raw(e);
 	td = epoch_td_self();
-	if (epoch_section_depth(&td->td_pub.td_section[i]) == 1) {
-		epoch_debug_note(td, i, file, line);
-		return (td);
+	p = &td->td_place[epoch_index(es)];
+	if (epoch_section_depth(epoch_section_self(e)) == 1) {
+		if (p->p_untimed == 0)
+			epoch_debug_start(p);
+		else
+			p->p_untimed--;
+		epoch_debug_note(p, file, line);
+		return;
 	}
 	if (epoch_debug_first(file, line, 1))
 		epoch_reportf("recursively entering \"%s\" at %s:%d, "
 		    "entered before at %s:%d", epoch_name(e), file, line,
-		    td->td_place[i].p_file != NULL ?
-		    td->td_place[i].p_file : "?", td->td_place[i].p_line);
-	return (td);
+		    p->p_file != NULL ? p->p_file : "?", p->p_line);
 }
 
 /* Is e for the plain functions, without trackers? */
 static bool
 epoch_debug_plain(epoch_t e, const char *file, int line)
 {
-	if (!epoch_debug_valid(e, file, line))
-		return (false);
-	if ((epoch_slot_flags(epoch_slot(e)) & EPOCH_PREEMPT) == 0)
+	if (epoch_debug_kind(e, 0))
 		return (true);
-	epoch_panicf("\"%s\" is preemptible: a tracker is missing at %s:%d",
-	    epoch_name(e), file, line);
+	if (epoch_debug_valid(e, file, line))
+		epoch_panicf("\"%s\" is preemptible: a tracker is missing at "
+		    "%s:%d", epoch_name(e), file, line);
 	return (false);
+}
+
+static __attribute__((noinline)) void
+epoch_debug_enter_other(epoch_t e, const char *file, int line)
+{
+	if (epoch_debug_plain(e, file, line))
+		epoch_debug_enter(e, file, line);
 }
 
 void
 epoch_enter_debug(epoch_t e, const char *file, int line)
 {
-	if (epoch_debug_plain(e, file, line))
-		(void)epoch_debug_enter(e, file, line);
+	if (!epoch_debug_enter_usual(e, 0, file, line))
+		epoch_debug_enter_other(e, file, line);
 }
 
-void
-epoch_exit_debug(epoch_t e, const char *file, int line)
+static __attribute__((noinline)) void
+epoch_debug_exit_other(epoch_t e, const char *file, int line)
 {
 	if (!epoch_debug_plain(e, file, line))
 		return;
@@ -182,8 +257,15 @@ epoch_exit_debug(epoch_t e, const char *file, int line)
 		    epoch_name(e), file, line);
 		return;
 	}
-	epoch_debug_time(epoch_td_self(), e, file, line);
-	epoch_exit_raw(e);
+	epoch_debug_leave(epoch_td_self(), e, file, line);
+}
+
+void
+epoch_exit_debug(epoch_t e, const char *file, int line)
+{
+	if (!epoch_debug_kind(e, 0) ||
+	    !epoch_debug_exit_usual(epoch_td_self(), e))
+		epoch_debug_exit_other(e, file, line);
 }
 
 static void
@@ -219,37 +301,18 @@ epoch_debug_far_stack(uintptr_t a)
 	    a < (uintptr_t)ss.ss_sp + ss.ss_size);
 }
 
-/* The usual tracker lies close to where we are. */
+/* The usual tracker lies close to where we are; NULL does not. */
 static inline bool
-epoch_debug_on_stack(const void *p)
+epoch_debug_near_stack(const void *p)
 {
-	uintptr_t a = (uintptr_t)p;
-
-	return (a - (uintptr_t)__builtin_frame_address(0) < 65536 ||
-	    epoch_debug_far_stack(a));
+	return ((uintptr_t)p - (uintptr_t)__builtin_frame_address(0) < 65536);
 }
 
-void
-epoch_enter_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
-    int line)
+static inline void
+epoch_debug_link(epoch_t e, epoch_tracker_t et, const char *file, int line)
 {
-	struct epoch_td *td;
+	struct epoch_td *td = epoch_td_self();
 
-	if (!epoch_debug_valid(e, file, line))
-		return;
-	if (et == NULL ||
-	    (epoch_slot_flags(epoch_slot(e)) & EPOCH_PREEMPT) == 0) {
-		epoch_panicf("\"%s\" %s at %s:%d", epoch_name(e),
-		    et == NULL ? "entered without a tracker" :
-		    "is not preemptible", file, line);
-		return;
-	}
-	if (!epoch_debug_on_stack(et)) {
-		epoch_panicf("tracker of \"%s\" is not on this thread's stack "
-		    "at %s:%d", epoch_name(e), file, line);
-		return;
-	}
-	td = epoch_debug_enter(e, file, line);
 	et->et_td = td;
 	et->et_epoch = e;
 	et->et_file = file;
@@ -257,6 +320,39 @@ epoch_enter_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
 	et->et_prev = td->td_trackers;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	td->td_trackers = et;
+}
+
+static __attribute__((noinline)) void
+epoch_debug_enter_preempt_other(epoch_t e, epoch_tracker_t et,
+    const char *file, int line)
+{
+	if (!epoch_debug_valid(e, file, line))
+		return;
+	if (et == NULL || !epoch_debug_kind(e, EPOCH_PREEMPT)) {
+		epoch_panicf("\"%s\" %s at %s:%d", epoch_name(e),
+		    et == NULL ? "entered without a tracker" :
+		    "is not preemptible", file, line);
+		return;
+	}
+	if (!epoch_debug_near_stack(et) &&
+	    !epoch_debug_far_stack((uintptr_t)et)) {
+		epoch_panicf("tracker of \"%s\" is not on this thread's stack "
+		    "at %s:%d", epoch_name(e), file, line);
+		return;
+	}
+	epoch_debug_enter(e, file, line);
+	epoch_debug_link(e, et, file, line);
+}
+
+void
+epoch_enter_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
+    int line)
+{
+	if (epoch_debug_near_stack(et) &&
+	    epoch_debug_enter_usual(e, EPOCH_PREEMPT, file, line))
+		epoch_debug_link(e, et, file, line);
+	else
+		epoch_debug_enter_preempt_other(e, et, file, line);
 }
 
 /* Take et off the thread's list; false when it is not there. */
@@ -284,9 +380,9 @@ epoch_debug_unlink(struct epoch_td *td, epoch_tracker_t et, const char *file,
 	return (true);
 }
 
-void
-epoch_exit_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
-    int line)
+static __attribute__((noinline)) void
+epoch_debug_exit_preempt_other(epoch_t e, epoch_tracker_t et,
+    const char *file, int line)
 {
 	struct epoch_td *td = epoch_td_self();
 	const char *why = NULL;
@@ -309,8 +405,24 @@ epoch_exit_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
 		return;
 	}
 	et->et_td = EPOCH_EXITED;
-	epoch_debug_time(td, e, file, line);
-	epoch_exit_raw(e);
+	epoch_debug_leave(td, e, file, line);
+}
+
+/* A tracker on top of this thread's list says that its epoch is in use. */
+void
+epoch_exit_preempt_debug(epoch_t e, epoch_tracker_t et, const char *file,
+    int line)
+{
+	struct epoch_td *td = epoch_td_self();
+
+	if (__builtin_expect(et != NULL && td->td_trackers == et &&
+	    et->et_td == td && et->et_epoch == e, 1) &&
+	    epoch_debug_exit_usual(td, e)) {
+		td->td_trackers = et->et_prev;
+		et->et_td = EPOCH_EXITED;
+		return;
+	}
+	epoch_debug_exit_preempt_other(e, et, file, line);
 }
 
 /*
@@ -385,30 +497,29 @@ epoch_debug_ran(epoch_context_t ctx)
 }
 
 /*
- * Where the section of record r was entered, and how long ago; for a stall
- * report.  A section that is not noted yet, or no more, has no place.
+ * Where the section of record r was entered, and how long ago if it is timed;
+ * for a stall report.  A section that is not noted yet, or no more, has no
+ * place.
  */
 void
 epoch_debug_place(const struct epoch_record *r, unsigned int i,
     struct epoch_stall *st)
 {
+	const struct epoch_place *p;
 	const struct epoch_td *td;
-	uint64_t age, coarse = 0;
+	uint64_t age, coarse;
 	sigset_t set;
 
 	epoch_lock_enter(&set);
 	td = __atomic_load_n(&r->r_owner, __ATOMIC_ACQUIRE);
-	if (td != NULL)
-		coarse = __atomic_load_n(&td->td_place[i].p_coarse,
-		    __ATOMIC_ACQUIRE);
-	if (coarse != 0) {
-		age = epoch_now() - coarse;
+	if (td != NULL) {
+		p = &td->td_place[i];
+		st->st_file = __atomic_load_n(&p->p_file, __ATOMIC_ACQUIRE);
+		st->st_line = __atomic_load_n(&p->p_line, __ATOMIC_RELAXED);
+		coarse = __atomic_load_n(&p->p_coarse, __ATOMIC_RELAXED);
+		age = coarse != 0 ? epoch_now() - coarse : 0;
 		if (age > epoch_coarse_ns && age - epoch_coarse_ns > st->st_age)
 			st->st_age = age - epoch_coarse_ns;
-		st->st_file = __atomic_load_n(&td->td_place[i].p_file,
-		    __ATOMIC_RELAXED);
-		st->st_line = __atomic_load_n(&td->td_place[i].p_line,
-		    __ATOMIC_RELAXED);
 	}
 	epoch_lock_exit(&set);
 }

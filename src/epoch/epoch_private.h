@@ -87,6 +87,10 @@ struct epoch_slot {
 	struct epoch_stats es_stats;	/* (a) relaxed */
 };
 
+/* p_watch of a place. */
+#define	EPOCH_WATCH_TIME	1U	/* it is timed */
+#define	EPOCH_WATCH_REPORT	2U	/* say where it ends, too */
+
 /* A thread, over what the inline functions see of it. */
 struct epoch_td {
 	struct epoch_thread td_pub;
@@ -95,15 +99,16 @@ struct epoch_td {
 	pid_t		 td_tid;	/* (c) while owned */
 	struct epoch_slot *td_running;	/* (t) callbacks of this one run */
 	/* Debug builds only. */
-	uint64_t	 td_notes;	/* (t) sections entered */
 	struct epoch_tracker *td_trackers; /* (t) open, newest first */
 	uintptr_t	 td_stack_lo;	/* (t) 0: not yet known */
 	uintptr_t	 td_stack_hi;	/* (t) */
 	struct epoch_place {
 		const char *p_file;	/* (a) where the outermost entered */
 		int	 p_line;	/* (a) */
-		int	 p_report;	/* (t) say where it ends, too */
-		uint64_t p_coarse;	/* (a) when, to a tick; 0: not noted */
+		uint8_t	 p_watch;	/* (t) what its end is to do */
+		uint8_t	 p_untimed;	/* (t) sections until one is timed */
+		uint16_t p_timed;	/* (t) in a row, since */
+		uint64_t p_coarse;	/* (a) when, to a tick; 0: not timed */
 		uint64_t p_exact;	/* (t) when, or 0 */
 	} td_place[EPOCH_MAX];
 };
@@ -114,6 +119,9 @@ struct epoch_backoff {
 	unsigned int	 eb_spins;
 	unsigned int	 eb_sleeps;
 };
+
+/* In e_flags: the epoch is in use.  Debug builds ask nothing else. */
+#define	EPOCH_LIVE	0x80000000U
 
 EPOCH_HIDDEN extern struct epoch epoch_all[EPOCH_MAX];
 EPOCH_HIDDEN extern struct epoch_slot epoch_slots[EPOCH_MAX];

@@ -175,5 +175,6 @@ epoch_where_report(epoch_t e)
 	}
 	epoch_reportf("thread %d is in \"%s\", depth %u, entered at %s:%d",
 	    (int)gettid(), epoch_name(e), depth, p->p_file, p->p_line);
-	p->p_report = 1;
+	p->p_watch |= EPOCH_WATCH_REPORT;
+	p->p_untimed = 0;	/* have the exit look at it */
 }

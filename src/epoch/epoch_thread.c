@@ -209,7 +209,6 @@ epoch_td_release(struct epoch_td *td)
 		s->s_queue = &epoch_noqueue.rq;
 	}
 	td->td_running = NULL;
-	td->td_notes = 0;
 	td->td_trackers = NULL;
 	td->td_stack_lo = td->td_stack_hi = 0;
 	(void)memset(td->td_place, 0, sizeof(td->td_place));
