@@ -197,7 +197,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--build", default=str(TOP / "build/test"))
     parser.add_argument("--only", default=",".join(stages))
-    parser.add_argument("--fuzz", type=int, default=60)
+    parser.add_argument("--fuzz", type=int, default=25)
     args = parser.parse_args()
     wanted = args.only.split(",")
     for name in wanted:
