@@ -332,13 +332,14 @@ ng_make_node(struct vnet *vnet, const char *type, node_p *nodep)
 void
 ng_node_destroy(node_p node)
 {
-	const struct ng_type *type = ng_type_of(node);
+	const struct ng_type *type;
 
 	VNET_CONFIG_ASSERT(node->nd_graph->ng_vnet);
 	NET_EPOCH_ASSERT_NOT();
 
 	if ((ng_flags(&node->nd_flags) & NGF_CLOSING) != 0)
 		return;
+	type = ng_type_of(node);	/* of a dead one it may be gone */
 	ng_node_ref(node);
 	node->nd_busy++;
 	if (type->close != NULL)

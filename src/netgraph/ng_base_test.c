@@ -619,7 +619,7 @@ test_scatter(void **state)
 	struct epoch_tracker et;
 	struct ng_scatter sc;
 	hook_p hook[12];
-	char name[8];
+	char name[NG_HOOKSIZ];
 
 	for (int i = 0; i < 12; i++) {
 		snprintf(name, sizeof(name), "s%d", i);

@@ -321,8 +321,7 @@ ng_is_generic(const struct ng_mesg *msg)
 int
 ng_deliver(node_p node, struct ng_request *rq, hook_p lasthook)
 {
-	const struct ng_type *type = ng_type_of(node);
-	ng_rcvmsg_t *fn = type->rcvmsg;
+	ng_rcvmsg_t *fn;
 	int error;
 
 	VNET_CONFIG_ASSERT(node->nd_graph->ng_vnet);
@@ -334,6 +333,8 @@ ng_deliver(node_p node, struct ng_request *rq, hook_p lasthook)
 		return (EINVAL);
 	if (node->nd_busy != 0)
 		return (ng_deliver_later(node, rq, lasthook));
+	/* Only now: of a node that is gone the type may be, too. */
+	fn = ng_type_of(node)->rcvmsg;
 	if (lasthook != NULL && lasthook->hk_rcvmsg != NULL)
 		fn = lasthook->hk_rcvmsg;
 	rq->rq_to = node->nd_id;

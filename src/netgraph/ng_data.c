@@ -33,6 +33,8 @@ _Static_assert(NG_BURST == MBUF_BURST, "an item is a burst");
 static _Thread_local unsigned int ng_depth;	/* nested deliveries */
 static _Thread_local unsigned int ng_hops;	/* since the outermost began */
 static _Thread_local unsigned int ng_outbound;	/* ng_outbound_enter()s */
+/* Flags for which this thread looks closer. */
+static _Thread_local uint32_t ng_slow = NGF_SLOW & ~NGF_INBOUND;
 
 /* Nodes with packets in their queue whose task is still to be started. */
 #define	NG_LATE_MAX	16
@@ -44,6 +46,7 @@ ng_outbound_enter(void)
 {
 
 	ng_outbound++;
+	ng_slow |= NGF_INBOUND;
 }
 
 void
@@ -51,7 +54,8 @@ ng_outbound_exit(void)
 {
 
 	KASSERT(ng_outbound != 0, "ng_outbound_exit without enter");
-	ng_outbound--;
+	if (--ng_outbound == 0)
+		ng_slow &= ~(uint32_t)NGF_INBOUND;
 }
 
 void
@@ -209,7 +213,7 @@ ng_fwd_item(item_p it, hook_p hook)
 		    NGD_DEADHOOK));
 	node = peer->hk_node;
 	flags = ng_flags(&node->nd_flags) | ng_flags(&peer->hk_flags);
-	if (__predict_false((flags & NGF_SLOW) != 0 || ng_too_far()))
+	if (__predict_false((flags & ng_slow) != 0 || ng_too_far()))
 		return (ng_fwd_slow(it, peer, node, flags));
 	return (ng_call(peer, node, it));
 }

@@ -198,11 +198,13 @@ ng_connect_nodes(node_p one, const char *hook1, node_p two,
 	/* Pair with the acquire in ng_fwd_item(). */
 	atomic_store_explicit(&near->hk_peer, far, memory_order_release);
 	atomic_store_explicit(&far->hk_peer, near, memory_order_release);
+	ng_hook_ref(near);	/* a method may take the hooks off again */
 	error = ng_hook_connect(far);
 	if (error == 0 && ng_hook_valid(near))
 		error = ng_hook_connect(near);
 	if (error != 0)
 		ng_hook_destroy(near);
+	ng_hook_rele(near);
 	return (error);
 }
 

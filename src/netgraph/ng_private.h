@@ -45,7 +45,8 @@
 #define	NGF_EXCLUSIVE	0x04	/* node: take nd_mtx */
 #define	NGF_FORCEQ	0x08	/* hook: always by a worker */
 #define	NGF_INBOUND	0x10	/* hook: by a worker when from output */
-#define	NGF_SLOW	0x1f	/* any of these: look closer */
+#define	NGF_SLOW	0x1f	/* any of these: look closer; INBOUND
+				   only on the way out of the stack */
 #define	NGF_CLOSING	0x100	/* node: shutdown has begun */
 #define	NGF_MUSTDIE	0x200	/* node: may not be revived */
 #define	NGF_PERSIST	0x400	/* node: stays without hooks */

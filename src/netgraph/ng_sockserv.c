@@ -23,7 +23,8 @@
  *
  * getsockname(2) at the program's end gives its node's name, since we bind
  * that end, before it is given away, to a relative path of that name.  For it
- * the thread has a working directory of its own.
+ * the thread has a working directory of its own, beside the socket, which is
+ * there for just that moment: a machine that is killed leaves none behind.
  */
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -32,6 +33,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -54,6 +56,7 @@
 #define	NGSS_TURN	16		/* packets of one program at a time */
 #define	NGSS_FDS	2		/* descriptors that a packet may have */
 #define	NGSS_REST_MS	100		/* when there are no descriptors */
+#define	NGSS_DIR	NGS_SOCKET ".d"	/* where ends get their names */
 #define	NGSS_BUF	(sizeof(struct ngs_ctl) + NGS_PATHSIZ + NGS_DATA_MAX)
 
 enum ngss_kind { NGSS_WAKE, NGSS_LISTEN, NGSS_MAKER, NGSS_CONTROL, NGSS_DATA };
@@ -72,9 +75,8 @@ struct ng_sockserv {
 	struct vnet	*ns_vnet;	/* (c) */
 	struct thread	*ns_thread;	/* (c) */
 	char		 ns_path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	char		 ns_dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	int		 ns_epoll;	/* (c) */
-	int		 ns_dirfd;	/* (c) where ends get their names */
+	int		 ns_dirfd;	/* (c) where ns_path is */
 	struct ngss_conn ns_wake;	/* (c) eventfd: stop */
 	struct ngss_conn ns_listen;	/* (c) */
 	/* The thread's own. */
@@ -84,7 +86,7 @@ struct ng_sockserv {
 	unsigned int	 ns_nmakers;
 	bool		 ns_resting;	/* not listening for a while */
 	bool		 ns_stop;
-	bool		 ns_named;	/* ns_dirfd is our directory */
+	bool		 ns_owncwd;	/* others do not see us go about */
 	bool		 ns_mbufs;	/* has perhaps some in its cache */
 	char		 ns_buf[NGSS_BUF] __attribute__((aligned(8)));
 };
@@ -167,6 +169,24 @@ ngss_reply(int fd, int error)
 
 /* ---- Making a node ---- */
 
+/* Go into the directory that is there for now; errno value. */
+static int
+ngss_dir_enter(struct ng_sockserv *ns)
+{
+	int error = 0, fd;
+
+	if (mkdirat(ns->ns_dirfd, NGSS_DIR, 0700) != 0 && errno != EEXIST)
+		return (errno);
+	fd = openat(ns->ns_dirfd, NGSS_DIR, O_RDONLY | O_DIRECTORY |
+	    O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1)
+		return (errno);
+	if (fchdir(fd) != 0)
+		error = errno;
+	(void)close(fd);
+	return (error);
+}
+
 /*
  * Call the socket by the node's name, or "[id]" if it has none or one that is
  * no file's.
@@ -176,21 +196,24 @@ ngss_bind(struct ng_sockserv *ns, int fd, const char *name, uint32_t id)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	size_t len;
-	int error = 0;
+	int error;
 
-	if (!ns->ns_named)
+	if (!ns->ns_owncwd)
 		return (0);
 	if (name[0] != '\0' && strchr(name, '/') == NULL)
 		(void)snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", name);
 	else
 		(void)snprintf(sun.sun_path, sizeof(sun.sun_path), "[%x]", id);
 	len = strlen(sun.sun_path);
-	(void)unlinkat(ns->ns_dirfd, sun.sun_path, 0);
+	error = ngss_dir_enter(ns);
+	if (error != 0)
+		return (error);
 	if (bind(fd, (struct sockaddr *)&sun,
 	    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + 1)) !=
 	    0)
 		error = errno;
-	(void)unlinkat(ns->ns_dirfd, sun.sun_path, 0);
+	(void)unlink(sun.sun_path);
+	(void)unlinkat(ns->ns_dirfd, NGSS_DIR, AT_REMOVEDIR);
 	return (error);
 }
 
@@ -547,10 +570,10 @@ ngss_run(void *arg)
 	int n;
 
 	/* A working directory of our own: ngss_bind(). */
-	ns->ns_named = unshare(CLONE_FS) == 0 && fchdir(ns->ns_dirfd) == 0;
-	if (!ns->ns_named)
+	ns->ns_owncwd = unshare(CLONE_FS) == 0;
+	if (!ns->ns_owncwd)
 		log_msg(LOG_WARNING, "%s: programs will not find their "
-		    "nodes' names by getsockname(2): %s", ns->ns_dir,
+		    "nodes' names by getsockname(2): %s", ns->ns_path,
 		    strerror(errno));
 	while (!ns->ns_stop) {
 		n = ngss_wait(ns, ev);
@@ -605,16 +628,46 @@ ngss_listen(const char *path, int *fdp)
 	return (0);
 }
 
-/* The directory, empty after a machine that died in between; errno value. */
+/* What a machine left that was killed in the middle of ngss_bind(). */
+static void
+ngss_dir_clean(struct ng_sockserv *ns)
+{
+	struct dirent *de;
+	DIR *d;
+	int fd;
+
+	fd = openat(ns->ns_dirfd, NGSS_DIR, O_RDONLY | O_DIRECTORY |
+	    O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1)
+		return;
+	if ((d = fdopendir(fd)) == NULL) {
+		(void)close(fd);
+		return;
+	}
+	while ((de = readdir(d)) != NULL)
+		if (de->d_type == DT_SOCK)
+			(void)unlinkat(fd, de->d_name, 0);
+	(void)closedir(d);
+	(void)unlinkat(ns->ns_dirfd, NGSS_DIR, AT_REMOVEDIR);
+}
+
+/* The directory of the socket, and the name of one beside it; errno value. */
 static int
 ngss_dir_open(struct ng_sockserv *ns)
 {
+	char dir[sizeof(ns->ns_path)];
+	char *slash;
 
-	if (mkdir(ns->ns_dir, 0700) != 0 && errno != EEXIST)
+	memcpy(dir, ns->ns_path, sizeof(dir));
+	slash = strrchr(dir, '/');
+	if (slash != NULL)
+		slash[1] = '\0';
+	ns->ns_dirfd = open(slash != NULL ? dir : ".", O_RDONLY |
+	    O_DIRECTORY | O_CLOEXEC);
+	if (ns->ns_dirfd == -1)
 		return (errno);
-	ns->ns_dirfd = open(ns->ns_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-	    O_CLOEXEC);
-	return (ns->ns_dirfd == -1 ? errno : 0);
+	ngss_dir_clean(ns);
+	return (0);
 }
 
 static void
@@ -626,8 +679,6 @@ ngss_free(struct ng_sockserv *ns)
 		(void)unlink(ns->ns_path);
 		(void)close(ns->ns_listen.nc_fd);
 	}
-	if (ns->ns_dirfd != -1)
-		(void)rmdir(ns->ns_dir);
 	for (size_t i = 0; i < nitems(fds); i++)
 		if (fds[i] != -1)
 			(void)close(fds[i]);
@@ -676,9 +727,7 @@ ng_sockserv_start(struct vnet *vnet, const char *path,
 	TAILQ_INIT(&ns->ns_gone);
 	error = ENAMETOOLONG;
 	if (snprintf(ns->ns_path, sizeof(ns->ns_path), "%s", path) >=
-	    (int)sizeof(ns->ns_path) ||
-	    snprintf(ns->ns_dir, sizeof(ns->ns_dir), "%s.d", path) >=
-	    (int)sizeof(ns->ns_dir))
+	    (int)sizeof(ns->ns_path))
 		goto free_server;
 	error = ngss_open(ns);
 	if (error == 0)
