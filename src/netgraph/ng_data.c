@@ -32,6 +32,7 @@ _Static_assert(NG_BURST == MBUF_BURST, "an item is a burst");
 
 static _Thread_local unsigned int ng_depth;	/* nested deliveries */
 static _Thread_local unsigned int ng_hops;	/* since the outermost began */
+static _Thread_local struct netgraph *ng_within; /* of the deliveries */
 static _Thread_local unsigned int ng_outbound;	/* ng_outbound_enter()s */
 /* Flags for which this thread looks closer. */
 static _Thread_local uint32_t ng_slow = NGF_SLOW & ~NGF_INBOUND;
@@ -113,8 +114,10 @@ ng_call(hook_p hook, node_p node, item_p it)
 
 	fn = atomic_load_explicit(&hook->hk_rcvdata, memory_order_relaxed);
 	counter_add(node->nd_packets, it->it_n);
-	if (ng_depth++ == 0)
+	if (ng_depth++ == 0) {
 		ng_hops = 0;
+		ng_within = node->nd_graph;
+	}
 	ng_hops++;
 	error = fn(hook, it);
 	ng_depth--;
@@ -187,10 +190,13 @@ ng_fwd_slow(item_p it, hook_p hook, node_p node, uint32_t flags)
 	return (error);
 }
 
+/* Counted, unless they come from outside of the graph: there they are. */
 static __attribute__((noinline)) int
 ng_fwd_nohook(item_p it)
 {
 
+	if (ng_depth != 0)
+		return (ng_item_drop(ng_within, it, NGD_NOHOOK));
 	ng_item_free(it);
 	return (ENOTCONN);
 }

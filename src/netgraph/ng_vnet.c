@@ -78,7 +78,7 @@ static const struct {
 	const char	*descr;
 } drops[NGD_COUNT] = {
 	[NGD_NOHOOK] = { "net.graph.drops.no_hook",
-	    "packets for a hook that is not connected" },
+	    "packets that had no hook to leave by" },
 	[NGD_DEADHOOK] = { "net.graph.drops.dead_hook",
 	    "packets into a hook whose peer had gone" },
 	[NGD_DEADNODE] = { "net.graph.drops.dead_node",

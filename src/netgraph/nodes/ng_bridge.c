@@ -211,7 +211,7 @@ bridge_flood(struct bridge *br, struct bridge_link *in,
 		(void)bridge_flood_xmit(bl, bf, &copy);
 	}
 	if (first == NULL) {
-		ng_item_free(&bf->bf_item);
+		(void)ng_fwd_item(&bf->bf_item, NULL);	/* counts them */
 		return (0);
 	}
 	return (bridge_flood_xmit(first, bf, &bf->bf_item));

@@ -36,10 +36,13 @@ static inline void
 ng_scatter_send(struct ng_scatter *sc, hook_p hook, struct mbuf *m, int error)
 {
 
-	if (__predict_true(hook != NULL))
+	if (__predict_true(hook != NULL)) {
 		ng_scatter_add(sc, hook, m);
-	else
-		ng_scatter_drop(sc, m, error);
+		return;
+	}
+	(void)ng_send_data(NULL, m);	/* counts it */
+	if (error != 0)
+		sc->sc_error = error;
 }
 
 /* All packets of an item to hook; without a hook they are dropped: error. */
@@ -49,7 +52,7 @@ ng_item_send(item_p item, hook_p hook, int error)
 
 	if (__predict_true(hook != NULL))
 		return (ng_fwd_item(item, hook));
-	ng_item_free(item);
+	(void)ng_fwd_item(item, NULL);	/* counts them */
 	return (error);
 }
 

@@ -81,7 +81,7 @@ ng_hub_rcvdata(hook_p hook, item_p item)
 		last = other;
 	}
 	if (last == NULL) {
-		ng_item_free(item);
+		(void)ng_fwd_item(item, NULL);	/* counts them */
 		return (0);
 	}
 	return (ng_fwd_item(item, last));

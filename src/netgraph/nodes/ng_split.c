@@ -72,7 +72,7 @@ split_pass(hook_p hook, item_p item, int side)
 
 	to = atomic_load_explicit(&sp->sp_hook[side], memory_order_acquire);
 	if (to == NULL) {
-		ng_item_free(item);
+		(void)ng_fwd_item(item, NULL);	/* counts them */
 		return (0);
 	}
 	return (ng_fwd_item(item, to));

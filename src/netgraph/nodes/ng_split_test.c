@@ -17,6 +17,7 @@
 #include <netgraph/ng_split.h>
 
 #include "netgraph/nodes/ng_nodes.h"
+#include "sys/sysctl.h"
 
 static int
 start(void **state)
@@ -69,9 +70,20 @@ expect(unsigned int mixed, unsigned int in, unsigned int out)
 	ngt_clear();
 }
 
+static unsigned int
+no_hook(void)
+{
+	char buf[32];
+
+	assert_int_equal(sysctl_get(ngt_vnet()->v_sysctl,
+	    "net.graph.drops.no_hook", buf, sizeof(buf)), 0);
+	return ((unsigned int)strtoul(buf, NULL, 10));
+}
+
 static void
 test_ways(void **state)
 {
+	unsigned int drops;
 	struct mbuf *m;
 
 	make_split();
@@ -86,11 +98,14 @@ test_ways(void **state)
 	expect(NG_BURST, 0, 0);
 	assert_int_equal(ngt_send("out", "hello", 5), EINVAL);
 	expect(0, 0, 0);
-	/* Nobody there: no error. */
+	/* Nobody there: no error, but they are counted. */
+	drops = no_hook();
 	assert_int_equal(ngt_rmhook(".", "out"), 0);
-	assert_int_equal(ngt_send("mixed", "hello", 5), 0);
+	assert_int_equal(ngt_send_burst("mixed", "hello", 5, NG_BURST), 0);
+	assert_int_equal(no_hook(), drops + NG_BURST);
 	assert_int_equal(ngt_rmhook(".", "mixed"), 0);
 	assert_int_equal(ngt_send("in", "hello", 5), 0);
+	assert_int_equal(no_hook(), drops + NG_BURST + 1);
 	expect(0, 0, 0);
 }
 

@@ -141,7 +141,7 @@ ng_tee_rcvdata(hook_p hook, item_p item)
 		(void)ng_send_copy(item, copy);
 	}
 	if (dest == NULL) {
-		ng_item_free(item);
+		(void)ng_fwd_item(item, NULL);	/* counts them */
 		return (0);
 	}
 	tee_count_out(ts->ts_dest, item->it_n, octets);
