@@ -37,8 +37,11 @@ static _Thread_local unsigned int ng_outbound;	/* ng_outbound_enter()s */
 /* Flags for which this thread looks closer. */
 static _Thread_local uint32_t ng_slow = NGF_SLOW & ~NGF_INBOUND;
 
-/* Nodes with packets in their queue whose task is still to be started. */
-#define	NG_LATE_MAX	16
+/*
+ * Nodes with packets in their queue whose task is still to be started; each
+ * once, with a reference.
+ */
+#define	NG_LATE_MAX	64
 static _Thread_local node_p ng_late[NG_LATE_MAX];
 static _Thread_local unsigned int ng_nlate;
 
@@ -126,6 +129,28 @@ ng_call(hook_p hook, node_p node, item_p it)
 	return (error);
 }
 
+/*
+ * Start a worker, but not before the outermost delivery is over: the worker
+ * of a loop could be faster than its sender, who would find its own buffer
+ * full.
+ */
+static void
+ng_start(node_p node)
+{
+	unsigned int i = NG_LATE_MAX;
+
+	if (ng_depth != 0)
+		for (i = 0; i < ng_nlate && ng_late[i] != node; i++)
+			continue;
+	if (i < ng_nlate)
+		return;
+	ng_node_ref(node);		/* the task's, until it has run */
+	if (i < NG_LATE_MAX)
+		ng_late[ng_nlate++] = node;
+	else
+		taskqueue_enqueue(node->nd_graph->ng_tq, &node->nd_task);
+}
+
 /* Queue for a worker: the packets are the queue's now, or dropped. */
 static int
 ng_enqueue(hook_p hook, node_p node, item_p it)
@@ -144,7 +169,6 @@ ng_enqueue(hook_p hook, node_p node, item_p it)
 		return (ng_item_drop(ng, it, NGD_QUEUE));
 	}
 	ng_hook_ref(hook);
-	ng_node_ref(node);		/* the task's, until it has run */
 	qd->qd_next = NULL;
 	qd->qd_hook = hook;
 	qd->qd_n = n;
@@ -156,14 +180,7 @@ ng_enqueue(hook_p hook, node_p node, item_p it)
 	atomic_fetch_or_explicit(&node->nd_flags, NGF_QUEUED,
 	    memory_order_relaxed);
 	mtx_unlock(&ng->ng_qmtx);
-	/*
-	 * Not before the outermost delivery is over: the worker of a loop could
-	 * be faster than its sender, who would find its own buffer full.
-	 */
-	if (ng_depth != 0 && ng_nlate < NG_LATE_MAX)
-		ng_late[ng_nlate++] = node;
-	else
-		taskqueue_enqueue(ng->ng_tq, &node->nd_task);
+	ng_start(node);
 	return (0);
 }
 

@@ -284,6 +284,29 @@ test_bridge_uplink_classic(void **state)
 	check_uplinks(false);
 }
 
+/* ---- hub ---- */
+
+/* However often: whoever sends into an endless loop is not to be hurt by it. */
+static void
+test_hub_loops(void **state)
+{
+
+	for (int round = 0; round < 50; round++) {
+		named("hub", "a", "a", "hub1");
+		named("hub", "b", "b", "hub2");
+		assert_int_equal(ngp_connect("hub1:", "hub2:", "xc1", "xc1"),
+		    0);
+		assert_int_equal(ngp_mkpeer("hub2:", "hub", "h", "h"), 0);
+		assert_int_equal(ngp_connect("hub1:", "hub2:", "xc2", "xc2"),
+		    0);
+		assert_int_equal(frame("a", 1, 0), 0);
+		assert_int_equal(ngp_shutdown("hub1:"), 0);
+		assert_int_equal(ngp_shutdown("hub2:"), 0);
+		while (ngp_events(1000) != 0)
+			continue;
+	}
+}
+
 /* ---- vlan_rotate ---- */
 
 #define	TAGS	10
@@ -565,6 +588,7 @@ main(void)
 		NGP_TEST(test_bridge_many_broadcasts),
 		NGP_TEST(test_bridge_uplink_private),
 		NGP_TEST(test_bridge_uplink_classic),
+		NGP_TEST(test_hub_loops),
 		NGP_TEST(test_rotate),
 		NGP_TEST(test_rotate_types),
 		NGP_TEST(test_rotate_minmax),
