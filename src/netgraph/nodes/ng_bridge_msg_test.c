@@ -15,17 +15,7 @@
 
 #include "netgraph/nodes/ng_nodes.h"
 
-static int
-start(void **state)
-{
-	static const struct ng_type *const types[] = {
-		&ng_bridge_type, NULL,
-	};
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
+const struct ng_type *const ngt_types[] = { &ng_bridge_type, NULL };
 
 static void
 test_table_text(void **state)
@@ -51,10 +41,8 @@ test_config(void **state)
 	    "maxStaleness=900 minStableAge=1 }");
 	assert_int_equal(ngt_ascii("br:",
 	    "setconfig { maxStaleness=5 debugLevel=3 }"), 0);
-	assert_int_equal(ngt_msg("br:", NGM_BRIDGE_COOKIE,
-	    NGM_BRIDGE_GET_CONFIG, NULL, 0), 0);
-	memcpy(&conf, ngt_reply()->data, sizeof(conf));
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(conf));
+	ngt_get("br:", NGM_BRIDGE_COOKIE, NGM_BRIDGE_GET_CONFIG, NULL, 0,
+	    &conf, sizeof(conf));
 	assert_int_equal(conf.debugLevel, 3);
 	assert_int_equal(conf.loopTimeout, 0);
 	assert_int_equal(conf.maxStaleness, 5);
@@ -199,5 +187,5 @@ main(void)
 		cmocka_unit_test_teardown(test_roundtrip, ngt_test_reset),
 	};
 
-	return (cmocka_run_group_tests(tests, start, ngt_group_stop));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

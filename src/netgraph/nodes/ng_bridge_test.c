@@ -17,17 +17,9 @@
 #include "netgraph/nodes/ng_nodes.h"
 #include "sys/thread.h"
 
-static int
-start(void **state)
-{
-	static const struct ng_type *const types[] = {
-		&ng_bridge_type, &ng_split_type, NULL,
-	};
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
+const struct ng_type *const ngt_types[] = {
+	&ng_bridge_type, &ng_split_type, NULL,
+};
 
 static void
 expect(unsigned int a, unsigned int b, unsigned int c)
@@ -566,5 +558,5 @@ main(void)
 		cmocka_unit_test_teardown(test_race, ngt_test_reset),
 	};
 
-	return (cmocka_run_group_tests(tests, start, ngt_group_stop));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

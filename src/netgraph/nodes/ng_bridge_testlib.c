@@ -65,11 +65,8 @@ stats(int32_t link)
 {
 	struct ng_bridge_link_stats st;
 
-	assert_int_equal(ngt_msg("br:", NGM_BRIDGE_COOKIE,
-	    NGM_BRIDGE_GET_STATS, &link, sizeof(link)), 0);
-	assert_non_null(ngt_reply());
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(st));
-	memcpy(&st, ngt_reply()->data, sizeof(st));
+	ngt_get("br:", NGM_BRIDGE_COOKIE, NGM_BRIDGE_GET_STATS, &link,
+	    sizeof(link), &st, sizeof(st));
 	return (st);
 }
 

@@ -21,36 +21,9 @@
 #include "netgraph/nodes/ng_nodes.h"
 #include "sys/thread.h"
 
-#define	PATIENCE	UINT64_C(20000000000)	/* ns */
 #define	MS		UINT64_C(1000000)	/* ns */
 
-static int
-setup(void **state)
-{
-	static const struct ng_type *const types[] = { &ng_car_type, NULL };
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
-
-static int
-teardown(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
-
-static int
-reset(void **state)
-{
-
-	(void)state;
-	ngt_reset();
-	return (0);
-}
+const struct ng_type *const ngt_types[] = { &ng_car_type, NULL };
 
 static int
 car_msg(uint32_t cmd, const void *arg, size_t len)
@@ -73,9 +46,8 @@ getconf(void)
 {
 	struct ng_car_bulkconf conf;
 
-	assert_int_equal(car_msg(NGM_CAR_GET_CONF, NULL, 0), 0);
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(conf));
-	memcpy(&conf, ngt_reply()->data, sizeof(conf));
+	ngt_get("c:", NGM_CAR_COOKIE, NGM_CAR_GET_CONF, NULL, 0,
+	    &conf, sizeof(conf));
 	return (conf);
 }
 
@@ -84,9 +56,8 @@ getstats(void)
 {
 	struct ng_car_bulkstats st;
 
-	assert_int_equal(car_msg(NGM_CAR_GET_STATS, NULL, 0), 0);
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(st));
-	memcpy(&st, ngt_reply()->data, sizeof(st));
+	ngt_get("c:", NGM_CAR_COOKIE, NGM_CAR_GET_STATS, NULL, 0,
+	    &st, sizeof(st));
 	return (st);
 }
 
@@ -316,7 +287,7 @@ test_fill(void **state)
 	assert_int_equal(ngt_send_frame("up", 1, 2), 0);
 	assert_int_equal(ngt_count("down"), 1);
 	while (ngt_count("down") != 2) {
-		assert_true(time_ns() - t < PATIENCE);
+		assert_true(time_ns() - t < NGT_PATIENCE);
 		sched_yield();
 		assert_int_equal(ngt_send_frame("up", 1, 2), 0);
 	}
@@ -337,7 +308,7 @@ shape(uint64_t cbs, uint64_t cir, uint8_t opt, uint64_t first)
 	for (int i = 0; i < 40; i++)
 		assert_int_equal(ngt_send("up", data, sizeof(data)), 0);
 	do {
-		assert_true(time_ns() - t < PATIENCE);
+		assert_true(time_ns() - t < NGT_PATIENCE);
 		sched_yield();
 		st = getstats().downstream;
 	} while (st.passed_pkts + st.droped_pkts != 40);
@@ -418,7 +389,7 @@ test_race(void **state)
 int
 main(void)
 {
-#define	TEST(fn)	cmocka_unit_test_teardown(fn, reset)
+#define	TEST(fn)	cmocka_unit_test_teardown(fn, ngt_test_reset)
 	const struct CMUnitTest tests[] = {
 		TEST(test_hooks),
 		TEST(test_config),
@@ -432,5 +403,5 @@ main(void)
 		TEST(test_race),
 	};
 
-	return (cmocka_run_group_tests(tests, setup, teardown));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

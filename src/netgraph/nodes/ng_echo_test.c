@@ -18,36 +18,7 @@
 
 #include "netgraph/nodes/ng_nodes.h"
 
-static int
-start(void **state)
-{
-	static const struct ng_type *const types[] = {
-		&ng_echo_type, NULL,
-	};
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
-
-static int
-stop(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
-
-static int
-reset(void **state)
-{
-
-	(void)state;
-	ngt_reset();
-	return (0);
-}
-
+const struct ng_type *const ngt_types[] = { &ng_echo_type, NULL };
 
 static void
 make_echo(void)
@@ -129,10 +100,10 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_data, reset),
-		cmocka_unit_test_teardown(test_messages, reset),
-		cmocka_unit_test_teardown(test_race, reset),
+		cmocka_unit_test_teardown(test_data, ngt_test_reset),
+		cmocka_unit_test_teardown(test_messages, ngt_test_reset),
+		cmocka_unit_test_teardown(test_race, ngt_test_reset),
 	};
 
-	return (cmocka_run_group_tests(tests, start, stop));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

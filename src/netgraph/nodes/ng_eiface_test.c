@@ -9,7 +9,7 @@
  * that it makes, its messages, its end, also while packets run and while it is
  * in another vnet.
  */
-#include "netgraph/ng_testlib.h"
+#include "netgraph/nodes/ng_node_testlib.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -70,44 +70,18 @@ static const struct ng_type mirror_type = {
 	.rcvdata = mirror_rcvdata,
 };
 
+const struct ng_type *const ngt_types[] = {
+	&ng_eiface_type, &ng_ether_type, &picky_type, &mirror_type, NULL,
+};
+
 static int
 group_setup(void **state)
 {
-	static const struct ng_type *const types[] = { &ng_eiface_type,
-	    &ng_ether_type, &picky_type, &mirror_type, NULL };
 
-	ngt_start(types);
+	(void)ngt_group_start(state);
 	assert_int_equal(ether_vnet_init(ngt_vnet()), 0);
 	assert_int_equal(ether_proto_register(ETHERTYPE_IP, test_proto), 0);
 	return (0);
-}
-
-static int
-group_teardown(void **state)
-{
-
-	ngt_stop();
-	return (0);
-}
-
-static struct ifnet *
-find_if(const char *name)
-{
-	struct ifnet *i;
-
-	VNET_CONFIG_LOCK(ngt_vnet());
-	i = if_byname(ngt_vnet(), name);
-	VNET_CONFIG_UNLOCK(ngt_vnet());
-	return (i);
-}
-
-static void
-set_flags(struct ifnet *i, uint32_t set, uint32_t clear)
-{
-
-	VNET_CONFIG_LOCK(ngt_vnet());
-	assert_int_equal(if_setflags(i, set, clear), 0);
-	VNET_CONFIG_UNLOCK(ngt_vnet());
 }
 
 static int
@@ -116,9 +90,9 @@ setup(void **state)
 
 	delivered = 0;
 	assert_int_equal(ngt_mkpeer(".:", "eiface", "e", "ether"), 0);
-	ifp = find_if("ngeth0");
+	ifp = ngt_find_if("ngeth0");
 	assert_non_null(ifp);
-	set_flags(ifp, IFF_UP, 0);
+	ngt_set_flags(ifp, IFF_UP, 0);
 	return (0);
 }
 
@@ -127,24 +101,8 @@ teardown(void **state)
 {
 
 	ngt_reset();
-	assert_null(find_if("ngeth0"));
+	assert_null(ngt_find_if("ngeth0"));
 	return (0);
-}
-
-static const char *
-text(const char *path, const char *message)
-{
-
-	assert_int_equal(ngt_ascii(path, message), 0);
-	assert_non_null(ngt_reply_text());
-	return (ngt_reply_text());
-}
-
-static uint64_t
-drops(enum if_drop why)
-{
-
-	return (if_counter(ifp, IFC_DROPS + (enum if_counter)why));
 }
 
 /* To ifp's own address. */
@@ -189,14 +147,14 @@ test_input(void **state)
 	assert_int_equal(if_counter(ifp, IFC_IPACKETS), 64);
 	assert_int_equal(if_counter(ifp, IFC_IBYTES), 64 * 60);
 	assert_int_equal(ngt_send("e", frame, 13), EINVAL);
-	assert_int_equal(drops(IFD_RUNT), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_RUNT), 1);
 	m = m_devget(frame, 5);
 	m_cat(m, m_devget(frame + 5, sizeof(frame) - 5));
 	assert_int_equal(ngt_send_mbuf("e", m), 0);
 	assert_int_equal(delivered, 65);
-	set_flags(ifp, 0, IFF_UP);
+	ngt_set_flags(ifp, 0, IFF_UP);
 	assert_int_equal(ngt_send("e", frame, sizeof(frame)), ENETDOWN);
-	assert_int_equal(drops(IFD_DOWN), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_DOWN), 1);
 	assert_int_equal(delivered, 65);
 }
 
@@ -210,18 +168,18 @@ test_output(void **state)
 	assert_int_equal(if_counter(ifp, IFC_OPACKETS), 64);
 	assert_int_equal(if_counter(ifp, IFC_OBYTES), 64 * 60);
 	/* Only watched: it counts as input and goes nowhere. */
-	set_flags(ifp, IFF_MONITOR, 0);
+	ngt_set_flags(ifp, IFF_MONITOR, 0);
 	transmit(3);
 	assert_int_equal(ngt_count("e"), 64);
 	assert_int_equal(if_counter(ifp, IFC_OPACKETS), 64);
 	assert_int_equal(if_counter(ifp, IFC_IPACKETS), 3);
-	assert_int_equal(drops(IFD_MONITOR), 3);
-	set_flags(ifp, 0, IFF_MONITOR);
+	assert_int_equal(ngt_drops(ifp, IFD_MONITOR), 3);
+	ngt_set_flags(ifp, 0, IFF_MONITOR);
 	assert_int_equal(ngt_rmhook(".:", "e"), 0);
 	transmit(2);
 	assert_int_equal(if_counter(ifp, IFC_OPACKETS), 64);
 	assert_int_equal(if_counter(ifp, IFC_OERRORS), 2);
-	assert_int_equal(drops(IFD_GRAPH), 2);
+	assert_int_equal(ngt_drops(ifp, IFD_GRAPH), 2);
 }
 
 /* What the graph refuses is an error, what it takes is counted as sent. */
@@ -276,14 +234,14 @@ test_interface(void **state)
 	VNET_CONFIG_UNLOCK(ngt_vnet());
 	/* Another one, another MAC; the same name, the same MAC. */
 	assert_int_equal(ngt_mkpeer(".:", "eiface", "f", "ether"), 0);
-	two = find_if("ngeth1");
+	two = ngt_find_if("ngeth1");
 	assert_non_null(two);
 	assert_int_equal(two->if_flags & IFF_UP, 0);
 	assert_memory_not_equal(two->if_lladdr, mac, 6);
 	assert_int_equal(ngt_shutdown("ngeth0:"), 0);
-	assert_null(find_if("ngeth0"));
+	assert_null(ngt_find_if("ngeth0"));
 	assert_int_equal(ngt_mkpeer(".:", "eiface", "e", "ether"), 0);
-	ifp = find_if("ngeth0");
+	ifp = ngt_find_if("ngeth0");
 	assert_non_null(ifp);
 	assert_memory_equal(ifp->if_lladdr, mac, 6);
 }
@@ -296,28 +254,28 @@ test_names(void **state)
 
 	assert_int_equal(ngt_mkpeer(".:", "eiface", "f", "wire"),
 	    EPFNOSUPPORT);
-	assert_null(find_if("ngeth1"));
+	assert_null(ngt_find_if("ngeth1"));
 	assert_int_equal(ngt_connect(".:", "ngeth0:", "f", "ether"), EEXIST);
 	assert_int_equal(ngt_connect(".:", "ngeth0:", "f", "x"),
 	    EPFNOSUPPORT);
-	assert_string_equal(text("e", "getifname"), "\"ngeth0\"");
+	assert_string_equal(ngt_text("e", "getifname"), "\"ngeth0\"");
 	VNET_CONFIG_LOCK(ngt_vnet());
 	assert_int_equal(if_rename(ifp, "lan.7"), 0);
 	VNET_CONFIG_UNLOCK(ngt_vnet());
-	assert_string_equal(text("ngeth0:", "getifname"), "\"lan.7\"");
+	assert_string_equal(ngt_text("ngeth0:", "getifname"), "\"lan.7\"");
 	assert_int_equal(ngt_reply()->header.arglen, 16);
 	assert_int_equal(ngt_ascii("lan_7:", "getifname"), ENOENT);
 	/* Its number is still in use; so is a name that somebody else has. */
 	assert_int_equal(ngt_name("e", "ngeth2"), 0);
 	assert_int_equal(ngt_mkpeer(".:", "eiface", "f", "ether"), 0);
-	assert_string_equal(text("f", "getifname"), "\"ngeth1\"");
-	two = find_if("ngeth1");
+	assert_string_equal(ngt_text("f", "getifname"), "\"ngeth1\"");
+	two = ngt_find_if("ngeth1");
 	VNET_CONFIG_LOCK(ngt_vnet());
 	assert_int_equal(if_rename(two, "ngeth2"), 0);
 	VNET_CONFIG_UNLOCK(ngt_vnet());
 	assert_int_equal(ngt_mkpeer(".:", "eiface", "g", "ether"), 0);
-	assert_string_equal(text("g", "getifname"), "\"ngeth3\"");
-	assert_string_equal(text("ngeth3:", "getifname"), "\"ngeth3\"");
+	assert_string_equal(ngt_text("g", "getifname"), "\"ngeth3\"");
+	assert_string_equal(ngt_text("ngeth3:", "getifname"), "\"ngeth3\"");
 }
 
 /* It has no ether node while it has its own name. */
@@ -407,9 +365,9 @@ test_needsepoch(void **state)
 	assert_int_equal(ngt_send_burst("e", frame, sizeof(frame), 4), 0);
 	assert_int_equal(delivered, 4);
 	assert_int_equal(ngt_mkpeer(".:", "eiface", "f", "ether"), 0);
-	assert_true((find_if("ngeth1")->if_flags & IFF_NEEDSEPOCH) != 0);
+	assert_true((ngt_find_if("ngeth1")->if_flags & IFF_NEEDSEPOCH) != 0);
 	assert_int_equal(sysctl_set(tree, name, "0", buf, sizeof(buf)), 0);
-	assert_int_equal(find_if("ngeth1")->if_flags & IFF_NEEDSEPOCH, 0);
+	assert_int_equal(ngt_find_if("ngeth1")->if_flags & IFF_NEEDSEPOCH, 0);
 }
 
 /* ---- The end ---- */
@@ -427,14 +385,14 @@ test_move(void **state)
 	VNET_CONFIG_LOCK(away);
 	assert_int_equal(if_moveto(ifp, away), 0);
 	VNET_CONFIG_UNLOCK(away);
-	assert_null(find_if("ngeth0"));
+	assert_null(ngt_find_if("ngeth0"));
 	assert_int_equal(ngt_send("e", frame, sizeof(frame)), 0);
 	transmit(1);
 	assert_int_equal(ngt_count("e"), 1);
-	assert_string_equal(text("ngeth0:", "getifname"), "\"ngeth0\"");
+	assert_string_equal(ngt_text("ngeth0:", "getifname"), "\"ngeth0\"");
 	/* The number stays its own. */
 	assert_int_equal(ngt_mkpeer(".:", "eiface", "f", "ether"), 0);
-	assert_non_null(find_if("ngeth1"));
+	assert_non_null(ngt_find_if("ngeth1"));
 	assert_int_equal(ngt_shutdown("ngeth0:"), 0);
 	assert_true(CK_STAILQ_EMPTY(&away->v_ifnets));
 	vnet_free(away);
@@ -519,9 +477,9 @@ test_churn(void **state)
 	for (int round = 0; round < 60; round++) {
 		assert_int_equal(ngt_mkpeer(".:", "mirror", "m", "x"), 0);
 		assert_int_equal(ngt_mkpeer("m", "eiface", "y", "ether"), 0);
-		ifp = find_if("ngeth0");
+		ifp = ngt_find_if("ngeth0");
 		assert_non_null(ifp);
-		set_flags(ifp, IFF_UP, 0);
+		ngt_set_flags(ifp, IFF_UP, 0);
 		traffic_index = ifp->if_index;
 		end = time_ns() + UINT64_C(10000000000);
 		while (if_counter(ifp, IFC_IPACKETS) == 0) {
@@ -542,7 +500,7 @@ test_churn(void **state)
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	ngt_settle();
-	assert_null(find_if("lan"));
+	assert_null(ngt_find_if("lan"));
 }
 
 int
@@ -558,5 +516,5 @@ main(void)
 	};
 #undef T
 
-	return (cmocka_run_group_tests(tests, group_setup, group_teardown));
+	return (cmocka_run_group_tests(tests, group_setup, ngt_group_stop));
 }

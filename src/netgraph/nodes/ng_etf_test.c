@@ -18,17 +18,7 @@
 
 #include "netgraph/nodes/ng_nodes.h"
 
-static int
-start(void **state)
-{
-	static const struct ng_type *const types[] = {
-		&ng_etf_type, NULL,
-	};
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
+const struct ng_type *const ngt_types[] = { &ng_etf_type, NULL };
 
 #define	MSG(cmd, arg, len)						\
 	ngt_msg("etf:", NGM_ETF_COOKIE, (cmd), (arg), (len))
@@ -201,5 +191,5 @@ main(void)
 		cmocka_unit_test_teardown(test_race, ngt_test_reset),
 	};
 
-	return (cmocka_run_group_tests(tests, start, ngt_group_stop));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

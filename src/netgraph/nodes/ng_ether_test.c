@@ -8,7 +8,7 @@
  * Tests of the ether node: its hooks with the stack and the driver behind
  * them, its messages, and its life along with an interface's.
  */
-#include "netgraph/ng_testlib.h"
+#include "netgraph/nodes/ng_node_testlib.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -115,23 +115,17 @@ destroy_if(struct ifnet *i)
 	VNET_CONFIG_UNLOCK(ngt_vnet());
 }
 
+const struct ng_type *const ngt_types[] = {
+	&ng_ether_type, &mirror_type, NULL,
+};
+
 static int
 group_setup(void **state)
 {
-	static const struct ng_type *const types[] = { &ng_ether_type,
-	    &mirror_type, NULL };
 
-	ngt_start(types);
+	(void)ngt_group_start(state);
 	assert_int_equal(ether_vnet_init(ngt_vnet()), 0);
 	assert_int_equal(ether_proto_register(ETHERTYPE_IP, test_proto), 0);
-	return (0);
-}
-
-static int
-group_teardown(void **state)
-{
-
-	ngt_stop();
 	return (0);
 }
 
@@ -165,15 +159,6 @@ findnode(const char *name)
 	node = ng_findnode(ngt_vnet(), name);
 	VNET_CONFIG_UNLOCK(ngt_vnet());
 	return (node);
-}
-
-static const char *
-text(const char *path, const char *message)
-{
-
-	assert_int_equal(ngt_ascii(path, message), 0);
-	assert_non_null(ngt_reply_text());
-	return (ngt_reply_text());
 }
 
 static void
@@ -223,13 +208,6 @@ transmit(unsigned int n)
 	NET_EPOCH_EXIT(et);
 }
 
-static uint64_t
-drops(enum if_drop why)
-{
-
-	return (if_counter(ifp, IFC_DROPS + (enum if_counter)why));
-}
-
 /* ---- Hooks ---- */
 
 static void
@@ -272,7 +250,7 @@ test_transmit(void **state)
 	assert_memory_equal(last_sent + 6, own, 6);
 	/* What cannot be sent, and the sender is told. */
 	assert_int_equal(ngt_send("l", frame, 13), EINVAL);
-	assert_int_equal(drops(IFD_RUNT), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_RUNT), 1);
 	ring_full = true;
 	assert_int_equal(ngt_send("l", frame, sizeof(frame)), ENOBUFS);
 	VNET_CONFIG_LOCK(ngt_vnet());
@@ -322,7 +300,7 @@ test_upper(void **state)
 	assert_int_equal(ngt_send("u", frame, 13), EINVAL);
 	fill(frame, other, ETHERTYPE_IP);
 	assert_int_equal(ngt_send("u", frame, sizeof(frame)), 0);
-	assert_int_equal(drops(IFD_NOTFORUS), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_NOTFORUS), 1);
 	assert_int_equal(ngt_rmhook("eth0:", "upper"), 0);
 	transmit(1);
 	assert_int_equal(sent, 1);
@@ -362,14 +340,14 @@ test_orphans(void **state)
 {
 
 	receive(0x9999, 1);
-	assert_int_equal(drops(IFD_ETHERTYPE), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_ETHERTYPE), 1);
 	assert_int_equal(ngt_connect(".:", "eth0:", "o", "orphans"), 0);
 	receive(0x9999, 2);
 	receive(ETHERTYPE_IP, 1);
 	assert_int_equal(ngt_count("o"), 2);
 	assert_memory_equal(ngt_last("o")->m_data, own, 6);
 	assert_int_equal(delivered, 1);
-	assert_int_equal(drops(IFD_ETHERTYPE), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_ETHERTYPE), 1);
 }
 
 /* Both names of one place, other names, a node between card and stack. */
@@ -410,20 +388,22 @@ test_messages(void **state)
 	uint32_t value;
 	char expect[16];
 
-	assert_string_equal(text("eth0:", "getifname"), "\"eth0\"");
+	assert_string_equal(ngt_text("eth0:", "getifname"), "\"eth0\"");
 	assert_int_equal(ngt_reply()->header.arglen, 16);
 	snprintf(expect, sizeof(expect), "%u", ifp->if_index);
-	assert_string_equal(text("eth0:", "getifindex"), expect);
-	assert_string_equal(text("eth0:", "getenaddr"), "02:00:00:00:01:00");
+	assert_string_equal(ngt_text("eth0:", "getifindex"), expect);
+	assert_string_equal(ngt_text("eth0:", "getenaddr"),
+	    "02:00:00:00:01:00");
 	assert_int_equal(ngt_ascii("eth0:", "setenaddr 2:0:0:0:9:9"), 0);
-	assert_string_equal(text("eth0:", "getenaddr"), "02:00:00:00:09:09");
+	assert_string_equal(ngt_text("eth0:", "getenaddr"),
+	    "02:00:00:00:09:09");
 	assert_int_equal(ngt_ascii("eth0:", "setenaddr 1:0:0:0:9:9"), EINVAL);
 	assert_int_equal(ifp->if_lladdr[5], 9);
 	/* 0 unless it is set to 1. */
-	assert_string_equal(text("eth0:", "getautosrc"), "0");
+	assert_string_equal(ngt_text("eth0:", "getautosrc"), "0");
 	assert_int_equal(ngt_ascii("eth0:", "setautosrc 1"), 0);
-	assert_string_equal(text("eth0:", "getautosrc"), "1");
-	assert_string_equal(text("eth0:", "getpromisc"), "0");
+	assert_string_equal(ngt_text("eth0:", "getautosrc"), "1");
+	assert_string_equal(ngt_text("eth0:", "getpromisc"), "0");
 	/* Wrong lengths, commands, cookies. */
 	value = 1;
 	assert_int_equal(ngt_msg("eth0:", NGM_ETHER_COOKIE,
@@ -446,7 +426,7 @@ test_promisc(void **state)
 	assert_int_equal(ngt_connect(".:", "eth0:", "l", "lower"), 0);
 	assert_int_equal(ngt_ascii("eth0:", "setpromisc 1"), 0);
 	assert_int_equal(ngt_ascii("eth0:", "setpromisc 7"), 0);
-	assert_string_equal(text("eth0:", "getpromisc"), "1");
+	assert_string_equal(ngt_text("eth0:", "getpromisc"), "1");
 	assert_int_equal(promisc, 1);
 	assert_int_equal(ifp->if_promisc, 1);
 	assert_true((ifp->if_flags & IFF_PROMISC) != 0);
@@ -464,7 +444,7 @@ test_promisc(void **state)
 	/* It goes with the last hook, and with a shutdown. */
 	assert_int_equal(ngt_rmhook(".:", "l"), 0);
 	assert_int_equal(promisc, 0);
-	assert_string_equal(text("eth0:", "getpromisc"), "0");
+	assert_string_equal(ngt_text("eth0:", "getpromisc"), "0");
 	assert_int_equal(ngt_ascii("eth0:", "setpromisc 1"), 0);
 	assert_int_equal(ngt_shutdown("eth0:"), 0);
 	assert_int_equal(promisc, 0);
@@ -535,7 +515,7 @@ test_shutdown(void **state)
 	assert_int_equal(ng_node_id(node), id);
 	assert_int_equal(ng_node_numhooks(node), 0);
 	assert_int_equal(ng_node_numhooks(ngt_probe()), 0);
-	assert_string_equal(text("eth0:", "getautosrc"), "1");
+	assert_string_equal(ngt_text("eth0:", "getautosrc"), "1");
 	assert_int_equal(ngt_connect(".:", "eth0:", "l", "lower"), 0);
 	receive(ETHERTYPE_IP, 1);
 	assert_int_equal(ngt_count("l"), 1);
@@ -589,7 +569,7 @@ test_rename(void **state)
 	VNET_CONFIG_UNLOCK(ngt_vnet());
 	assert_null(findnode("eth0"));
 	assert_non_null(findnode("a_b_c"));
-	assert_string_equal(text("a_b_c:", "getifname"), "\"a.b:c\"");
+	assert_string_equal(ngt_text("a_b_c:", "getifname"), "\"a.b:c\"");
 	/* A user's name is overridden by the next rename. */
 	assert_int_equal(ngt_name("a_b_c:", "wan"), 0);
 	VNET_CONFIG_LOCK(ngt_vnet());
@@ -602,12 +582,12 @@ test_rename(void **state)
 	VNET_CONFIG_LOCK(ngt_vnet());
 	assert_int_equal(if_rename(ifp, "eth2"), 0);
 	VNET_CONFIG_UNLOCK(ngt_vnet());
-	assert_string_equal(text("eth1:", "getifname"), "\"eth2\"");
+	assert_string_equal(ngt_text("eth1:", "getifname"), "\"eth2\"");
 	assert_int_equal(ngt_name(".:", "x_0"), 0);
 	i = make_if("x.0");
 	assert_int_equal(ng_type_nodes(ngt_vnet(), "ether"), 2);
 	snprintf(path, sizeof(path), "[%x]:", newest_id());
-	assert_string_equal(text(path, "getifname"), "\"x.0\"");
+	assert_string_equal(ngt_text(path, "getifname"), "\"x.0\"");
 	destroy_if(i);
 	assert_int_equal(ng_type_nodes(ngt_vnet(), "ether"), 1);
 	assert_int_equal(ngt_name(".:", "probe"), 0);
@@ -651,7 +631,7 @@ test_load(void **state)
 	assert_int_equal(ng_type_unregister(ngt_vnet(), "ether"), 0);
 	assert_int_equal(ng_type_register(ngt_vnet(), &ng_ether_type, NULL),
 	    0);
-	assert_string_equal(text("eth0:", "getifname"), "\"eth0\"");
+	assert_string_equal(ngt_text("eth0:", "getifname"), "\"eth0\"");
 }
 
 /* ---- Under traffic ---- */
@@ -759,5 +739,5 @@ main(void)
 	};
 #undef T
 
-	return (cmocka_run_group_tests(tests, group_setup, group_teardown));
+	return (cmocka_run_group_tests(tests, group_setup, ngt_group_stop));
 }

@@ -18,36 +18,7 @@
 
 #include "netgraph/nodes/ng_nodes.h"
 
-static int
-start(void **state)
-{
-	static const struct ng_type *const types[] = {
-		&ng_hole_type, NULL,
-	};
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
-
-static int
-stop(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
-
-static int
-reset(void **state)
-{
-
-	(void)state;
-	ngt_reset();
-	return (0);
-}
-
+const struct ng_type *const ngt_types[] = { &ng_hole_type, NULL };
 
 static void
 expect_stats(uint32_t cmd, const char *hook, uint64_t frames, uint64_t octets)
@@ -56,11 +27,8 @@ expect_stats(uint32_t cmd, const char *hook, uint64_t frames, uint64_t octets)
 	char name[NG_HOOKSIZ] = { 0 };
 
 	snprintf(name, sizeof(name), "%s", hook);
-	assert_int_equal(ngt_msg("h:", NGM_HOLE_COOKIE, cmd, name,
-	    sizeof(name)), 0);
-	assert_non_null(ngt_reply());
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(hs));
-	memcpy(&hs, ngt_reply()->data, sizeof(hs));
+	ngt_get("h:", NGM_HOLE_COOKIE, cmd, name, sizeof(name), &hs,
+	    sizeof(hs));
 	assert_int_equal(hs.frames, frames);
 	assert_int_equal(hs.octets, octets);
 }
@@ -159,10 +127,10 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_stats, reset),
-		cmocka_unit_test_teardown(test_messages, reset),
-		cmocka_unit_test_teardown(test_race, reset),
+		cmocka_unit_test_teardown(test_stats, ngt_test_reset),
+		cmocka_unit_test_teardown(test_messages, ngt_test_reset),
+		cmocka_unit_test_teardown(test_race, ngt_test_reset),
 	};
 
-	return (cmocka_run_group_tests(tests, start, stop));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

@@ -18,37 +18,9 @@
 
 #include "netgraph/nodes/ng_nodes.h"
 
-static int
-start(void **state)
-{
-	static const struct ng_type *const types[] = {
-		&ng_hub_type,
-		&ng_split_type, NULL,
-	};
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
-
-static int
-stop(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
-
-static int
-reset(void **state)
-{
-
-	(void)state;
-	ngt_reset();
-	return (0);
-}
-
+const struct ng_type *const ngt_types[] = {
+	&ng_hub_type, &ng_split_type, NULL,
+};
 
 /* A hub named h whose hooks are the probe's a, b and c. */
 static void
@@ -249,15 +221,15 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_basic, reset),
-		cmocka_unit_test_teardown(test_node, reset),
-		cmocka_unit_test_teardown(test_burst, reset),
-		cmocka_unit_test_teardown(test_result, reset),
-		cmocka_unit_test_teardown(test_messages, reset),
-		cmocka_unit_test_teardown(test_loop, reset),
-		cmocka_unit_test_teardown(test_many_hooks, reset),
-		cmocka_unit_test_teardown(test_race, reset),
+		cmocka_unit_test_teardown(test_basic, ngt_test_reset),
+		cmocka_unit_test_teardown(test_node, ngt_test_reset),
+		cmocka_unit_test_teardown(test_burst, ngt_test_reset),
+		cmocka_unit_test_teardown(test_result, ngt_test_reset),
+		cmocka_unit_test_teardown(test_messages, ngt_test_reset),
+		cmocka_unit_test_teardown(test_loop, ngt_test_reset),
+		cmocka_unit_test_teardown(test_many_hooks, ngt_test_reset),
+		cmocka_unit_test_teardown(test_race, ngt_test_reset),
 	};
 
-	return (cmocka_run_group_tests(tests, start, stop));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

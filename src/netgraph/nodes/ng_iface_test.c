@@ -8,7 +8,7 @@
  * Tests of the iface node: packets by the hook of their version, both ways,
  * nesting, the interface and its settings, messages, and its end under load.
  */
-#include "netgraph/ng_testlib.h"
+#include "netgraph/nodes/ng_node_testlib.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -63,43 +63,15 @@ static const struct ng_type nest_type = {
 	.rcvdata = nest_rcvdata,
 };
 
+const struct ng_type *const ngt_types[] = { &ng_iface_type, &nest_type, NULL };
+
 static int
 group_setup(void **state)
 {
-	static const struct ng_type *const types[] = { &ng_iface_type,
-	    &nest_type, NULL };
 
-	ngt_start(types);
+	(void)ngt_group_start(state);
 	assert_int_equal(if_linktype_register(ngt_vnet(), &linktype), 0);
 	return (0);
-}
-
-static int
-group_teardown(void **state)
-{
-
-	ngt_stop();
-	return (0);
-}
-
-static struct ifnet *
-find_if(const char *name)
-{
-	struct ifnet *i;
-
-	VNET_CONFIG_LOCK(ngt_vnet());
-	i = if_byname(ngt_vnet(), name);
-	VNET_CONFIG_UNLOCK(ngt_vnet());
-	return (i);
-}
-
-static void
-set_flags(struct ifnet *i, uint32_t set, uint32_t clear)
-{
-
-	VNET_CONFIG_LOCK(ngt_vnet());
-	assert_int_equal(if_setflags(i, set, clear), 0);
-	VNET_CONFIG_UNLOCK(ngt_vnet());
 }
 
 static int
@@ -108,9 +80,9 @@ setup(void **state)
 
 	delivered = 0;
 	assert_int_equal(ngt_mkpeer(".:", "iface", "four", "inet"), 0);
-	ifp = find_if("ng0");
+	ifp = ngt_find_if("ng0");
 	assert_non_null(ifp);
-	set_flags(ifp, IFF_UP, 0);
+	ngt_set_flags(ifp, IFF_UP, 0);
 	return (0);
 }
 
@@ -119,24 +91,8 @@ teardown(void **state)
 {
 
 	ngt_reset();
-	assert_null(find_if("ng0"));
+	assert_null(ngt_find_if("ng0"));
 	return (0);
-}
-
-static const char *
-text(const char *path, const char *message)
-{
-
-	assert_int_equal(ngt_ascii(path, message), 0);
-	assert_non_null(ngt_reply_text());
-	return (ngt_reply_text());
-}
-
-static uint64_t
-drops(struct ifnet *i, enum if_drop why)
-{
-
-	return (if_counter(i, IFC_DROPS + (enum if_counter)why));
 }
 
 /* The stack sends a packet for each letter of versions. */
@@ -170,8 +126,8 @@ test_output(void **state)
 	/* No hook for the one, no family for the other. */
 	transmit(ifp, "465");
 	assert_int_equal(ngt_count("four"), 3);
-	assert_int_equal(drops(ifp, IFD_GRAPH), 1);
-	assert_int_equal(drops(ifp, IFD_IPVERS), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_GRAPH), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_IPVERS), 1);
 	assert_int_equal(if_counter(ifp, IFC_OPACKETS), 3);
 	assert_int_equal(if_counter(ifp, IFC_OBYTES), 120);
 	assert_int_equal(ngt_connect(".:", "ng0:", "six", "inet6"), 0);
@@ -190,16 +146,16 @@ test_input_hooks(void **state)
 	assert_int_equal(delivered, 9);
 	assert_int_equal(ngt_connect(".:", "ng0:", "six", "inet6"), 0);
 	assert_int_equal(ngt_send("six", packet, sizeof(packet)), 0);
-	assert_int_equal(drops(ifp, IFD_IPVERS), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_IPVERS), 1);
 	packet[0] = 0x60;
 	assert_int_equal(ngt_send("six", packet, sizeof(packet)), 0);
 	assert_int_equal(delivered, 10);
 	assert_int_equal(ngt_send("four", packet, sizeof(packet)), 0);
-	assert_int_equal(drops(ifp, IFD_IPVERS), 2);
-	set_flags(ifp, 0, IFF_UP);
+	assert_int_equal(ngt_drops(ifp, IFD_IPVERS), 2);
+	ngt_set_flags(ifp, 0, IFF_UP);
 	assert_int_equal(ngt_send("six", packet, sizeof(packet)), ENETDOWN);
 	assert_int_equal(delivered, 10);
-	assert_int_equal(drops(ifp, IFD_DOWN), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_DOWN), 1);
 }
 
 /* Through itself, never; through others, as deep as the tunable says. */
@@ -213,11 +169,11 @@ test_nesting(void **state)
 	assert_int_equal(ngt_rmhook(".:", "four"), 0);
 	assert_int_equal(ngt_mkpeer("ng0:", "nest", "inet", "x"), 0);
 	assert_int_equal(ngt_mkpeer(".:", "iface", "two", "inet"), 0);
-	two = find_if("ng1");
-	set_flags(two, IFF_UP, 0);
+	two = ngt_find_if("ng1");
+	ngt_set_flags(two, IFF_UP, 0);
 	onward = ifp;
 	transmit(ifp, "4");
-	assert_int_equal(drops(ifp, IFD_GRAPH), 1);
+	assert_int_equal(ngt_drops(ifp, IFD_GRAPH), 1);
 	onward = two;
 	transmit(ifp, "4");
 	assert_int_equal(ngt_count("two"), 1);
@@ -225,7 +181,7 @@ test_nesting(void **state)
 	    sizeof(err)), 0);
 	transmit(ifp, "4");
 	assert_int_equal(ngt_count("two"), 1);
-	assert_int_equal(drops(two, IFD_GRAPH), 1);
+	assert_int_equal(ngt_drops(two, IFD_GRAPH), 1);
 	assert_int_equal(sysctl_set(ngt_vnet()->v_sysctl, name, "2", err,
 	    sizeof(err)), 0);
 	transmit(ifp, "4");
@@ -244,7 +200,7 @@ test_interface(void **state)
 	    IFF_POINTOPOINT | IFF_SIMPLEX | IFF_NOARP | IFF_MULTICAST);
 	assert_int_equal(ifp->if_mtu, 1500);
 	assert_null(ifp->if_driver);
-	set_flags(ifp, 0, IFF_UP);
+	ngt_set_flags(ifp, 0, IFF_UP);
 	VNET_CONFIG_LOCK(ngt_vnet());
 	assert_int_equal(if_setmtu(ifp, 71), EINVAL);
 	assert_int_equal(if_setmtu(ifp, 72), 0);
@@ -260,12 +216,12 @@ test_messages(void **state)
 {
 	char expect[16];
 
-	assert_string_equal(text("four", "getifname"), "\"ng0\"");
+	assert_string_equal(ngt_text("four", "getifname"), "\"ng0\"");
 	assert_int_equal(ngt_reply()->header.arglen, 16);
 	snprintf(expect, sizeof(expect), "%u", ifp->if_index);
-	assert_string_equal(text("ng0:", "getifindex"), expect);
+	assert_string_equal(ngt_text("ng0:", "getifindex"), expect);
 	assert_int_equal(ngt_ascii("ng0:", "broadcast"), EBUSY);
-	set_flags(ifp, 0, IFF_UP);
+	ngt_set_flags(ifp, 0, IFF_UP);
 	assert_int_equal(ngt_ascii("ng0:", "broadcast"), 0);
 	assert_int_equal(ifp->if_flags & (IFF_BROADCAST | IFF_POINTOPOINT),
 	    IFF_BROADCAST);
@@ -289,10 +245,10 @@ test_messages(void **state)
 	assert_int_equal(ngt_connect(".:", "ng0:", "x", "inet"), EEXIST);
 	assert_int_equal(ngt_mkpeer(".:", "iface", "x", "ether"),
 	    EPFNOSUPPORT);
-	assert_null(find_if("ng1"));
+	assert_null(ngt_find_if("ng1"));
 	/* Without hooks it stays. */
 	assert_int_equal(ngt_rmhook(".:", "four"), 0);
-	assert_string_equal(text("ng0:", "getifname"), "\"ng0\"");
+	assert_string_equal(ngt_text("ng0:", "getifname"), "\"ng0\"");
 }
 
 static _Atomic bool traffic_stop;
@@ -341,9 +297,9 @@ test_churn(void **state)
 		assert_int_equal(ngt_mkpeer(".:", "iface", "x", "inet6"), 0);
 		assert_int_equal(ngt_mkpeer("ng0:", "iface", "inet", "inet"),
 		    0);
-		set_flags(find_if("ng0"), IFF_UP, 0);
-		set_flags(find_if("ng1"), IFF_UP, 0);
-		traffic_index = find_if("ng0")->if_index;
+		ngt_set_flags(ngt_find_if("ng0"), IFF_UP, 0);
+		ngt_set_flags(ngt_find_if("ng1"), IFF_UP, 0);
+		traffic_index = ngt_find_if("ng0")->if_index;
 		end = time_ns() + UINT64_C(10000000000);
 		for (before = delivered; delivered == before; ) {
 			assert_true(time_ns() < end);
@@ -369,5 +325,5 @@ main(void)
 	};
 #undef T
 
-	return (cmocka_run_group_tests(tests, group_setup, group_teardown));
+	return (cmocka_run_group_tests(tests, group_setup, ngt_group_stop));
 }

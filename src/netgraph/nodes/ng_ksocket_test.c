@@ -29,7 +29,6 @@
 #include "netgraph/nodes/ng_nodes.h"
 #include "sys/thread.h"
 
-#define	PATIENCE	UINT64_C(20000000000)	/* ns */
 #define	TEXT		"hello, world!"
 #define	TEXTLEN		13
 
@@ -48,25 +47,9 @@ count_fds(void)
 	return (n);
 }
 
-static int
-setup(void **state)
-{
-	static const struct ng_type *const types[] = {
-		&ng_ksocket_type, &ng_echo_type, NULL };
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
-
-static int
-teardown(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
+const struct ng_type *const ngt_types[] = {
+	&ng_ksocket_type, &ng_echo_type, NULL,
+};
 
 static int
 before(void **state)
@@ -133,22 +116,9 @@ bind_node(void)
 	struct sockaddr_in sin = local_addr(0);
 
 	assert_int_equal(ks_msg(NGM_KSOCKET_BIND, &sin, sizeof(sin)), 0);
-	assert_int_equal(ks_msg(NGM_KSOCKET_GETNAME, NULL, 0), 0);
-	assert_non_null(ngt_reply());
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(sin));
-	memcpy(&sin, ngt_reply()->data, sizeof(sin));
+	ngt_get(".:ks", NGM_KSOCKET_COOKIE, NGM_KSOCKET_GETNAME, NULL, 0,
+	    &sin, sizeof(sin));
 	return (sin);
-}
-
-static void
-wait_count(const char *hook, unsigned int n)
-{
-	uint64_t end = time_ns() + PATIENCE;
-
-	while (ngt_count(hook) < n) {
-		assert_true(time_ns() < end);
-		sched_yield();
-	}
 }
 
 static bool
@@ -166,7 +136,7 @@ have_reply(void)
 static void
 wait_reply(void)
 {
-	uint64_t end = time_ns() + PATIENCE;
+	uint64_t end = time_ns() + NGT_PATIENCE;
 
 	while (!have_reply()) {
 		assert_true(time_ns() < end);
@@ -389,7 +359,7 @@ test_udp_bind(void **state)
 	sin = bind_node();
 	assert_int_equal(connect(s, (void *)&sin, sizeof(sin)), 0);
 	assert_int_equal(send(s, TEXT, TEXTLEN, 0), TEXTLEN);
-	wait_count("ks", 1);
+	ngt_wait_count("ks", 1);
 	expect_last("ks", TEXT);
 	/* It says from whom it came. */
 	assert_true((ngt_last("ks")->m_flags & M_ADDR) != 0);
@@ -418,9 +388,8 @@ test_udp_echo(void **state)
 	sin = local_addr(0);
 	assert_int_equal(ngt_msg("k2:", NGM_KSOCKET_COOKIE, NGM_KSOCKET_BIND,
 	    &sin, sizeof(sin)), 0);
-	assert_int_equal(ngt_msg("k2:", NGM_KSOCKET_COOKIE,
-	    NGM_KSOCKET_GETNAME, NULL, 0), 0);
-	memcpy(&sin, ngt_reply()->data, sizeof(sin));
+	ngt_get("k2:", NGM_KSOCKET_COOKIE, NGM_KSOCKET_GETNAME, NULL, 0, &sin,
+	    sizeof(sin));
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(sendto(s, TEXT, TEXTLEN, 0, (void *)&sin,
 		    sizeof(sin)), TEXTLEN);
@@ -451,7 +420,7 @@ test_udp_sizes(void **state)
 	for (int i = 0; i < 6; i++) {
 		ngt_clear();
 		assert_int_equal(send(s, data, sizes[i], 0), sizes[i]);
-		wait_count("ks", 1);
+		ngt_wait_count("ks", 1);
 		assert_int_equal(ngt_last("ks")->m_pkthdr.len, sizes[i]);
 		m_copydata(ngt_last("ks"), 0, sizes[i], back);
 		assert_memory_equal(back, data, sizes[i]);
@@ -464,7 +433,7 @@ test_udp_sizes(void **state)
 	ngt_clear();
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(send(s, data, 10, 0), 10);
-	wait_count("ks", 100);
+	ngt_wait_count("ks", 100);
 	assert_int_equal(ngt_send_burst("ks", TEXT, TEXTLEN, 64), 0);
 	for (int i = 0; i < 64; i++)
 		expect_recv(s, TEXT);
@@ -549,7 +518,7 @@ test_tcp_accept(void **state)
 	snprintf(path, sizeof(path), "[%x]:", id);
 	assert_int_equal(ngt_connect(".", path, "c1", "whatever"), 0);
 	assert_int_equal(ngt_connect(".", path, "c3", "another"), EISCONN);
-	wait_count("c1", 1);
+	ngt_wait_count("c1", 1);
 	expect_last("c1", TEXT);
 	assert_int_equal(ngt_send("c1", TEXT, TEXTLEN), 0);
 	expect_recv(c1, TEXT);
@@ -562,7 +531,7 @@ test_tcp_accept(void **state)
 	/* The end of a stream is one empty packet. */
 	ngt_clear();
 	close(c2);
-	wait_count("c2", 1);
+	ngt_wait_count("c2", 1);
 	assert_int_equal(ngt_last("c2")->m_pkthdr.len, 0);
 	/* The end of the hook is the end of the connection. */
 	assert_int_equal(ngt_rmhook(".", "c1"), 0);
@@ -603,7 +572,7 @@ test_tcp_connect(void **state)
 	assert_int_equal(ngt_send("ks", TEXT, TEXTLEN), 0);
 	expect_recv(c, TEXT);
 	assert_int_equal(send(c, TEXT, TEXTLEN, 0), TEXTLEN);
-	wait_count("ks", 1);
+	ngt_wait_count("ks", 1);
 	assert_int_equal(ks_msg(NGM_KSOCKET_CONNECT, &sin, sizeof(sin)),
 	    EISCONN);
 	close(c);
@@ -675,10 +644,10 @@ test_local(void **state)
 	assert_int_equal(ngt_send("c", TEXT, TEXTLEN), 0);
 	expect_recv(s, TEXT);
 	assert_int_equal(send(s, TEXT, TEXTLEN, 0), TEXTLEN);
-	wait_count("c", 1);
+	ngt_wait_count("c", 1);
 	expect_last("c", TEXT);
 	close(s);
-	wait_count("c", 2);
+	ngt_wait_count("c", 2);
 	assert_int_equal(ngt_last("c")->m_pkthdr.len, 0);
 	ngt_settle();
 	assert_int_equal(ngt_count("c"), 2);
@@ -746,5 +715,5 @@ main(void)
 		TEST(test_race),
 	};
 
-	return (cmocka_run_group_tests(tests, setup, teardown));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

@@ -23,38 +23,9 @@
 
 #include "netgraph/nodes/ng_node_testlib.h"
 #include "netgraph/nodes/ng_nodes.h"
-#include "sys/thread.h"
 
-#define	PATIENCE	UINT64_C(20000000000)	/* ns */
 
-static int
-setup(void **state)
-{
-	static const struct ng_type *const types[] = { &ng_netflow_type,
-		NULL };
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
-
-static int
-teardown(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
-
-static int
-reset(void **state)
-{
-
-	(void)state;
-	ngt_reset();
-	return (0);
-}
+const struct ng_type *const ngt_types[] = { &ng_netflow_type, NULL };
 
 static int
 nf_msg(uint32_t cmd, const void *arg, size_t len)
@@ -80,9 +51,8 @@ getinfo(void)
 {
 	struct ng_netflow_info in;
 
-	assert_int_equal(nf_msg(NGM_NETFLOW_INFO, NULL, 0), 0);
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(in));
-	memcpy(&in, ngt_reply()->data, sizeof(in));
+	ngt_get("n:", NGM_NETFLOW_COOKIE, NGM_NETFLOW_INFO, NULL, 0,
+	    &in, sizeof(in));
 	return (in);
 }
 
@@ -129,17 +99,6 @@ send4(uint16_t sport, uint8_t flags)
 {
 
 	assert_int_equal(ngt_send("i", tcp4(sport, flags), 60), 0);
-}
-
-static void
-wait_count(const char *hook, unsigned int n)
-{
-	uint64_t end = time_ns() + PATIENCE;
-
-	while (ngt_count(hook) < n) {
-		assert_true(time_ns() < end);
-		sched_yield();
-	}
 }
 
 static size_t
@@ -385,7 +344,7 @@ test_v5(void **state)
 		send4(i, 0x02);
 		send4(i, 0x11);
 	}
-	wait_count("e5", 1);
+	ngt_wait_count("e5", 1);
 	while (last("e5", d, sizeof(d)) < 24 + 48)
 		sched_yield();
 	assert_int_equal(get(d, 2), 5);
@@ -537,13 +496,13 @@ test_inactive(void **state)
 	assert_int_equal(ngt_ascii("n:", "settimeouts { inactive=1 "
 	    "active=1800 }"), 0);
 	send4(1, 0);
-	wait_count("e5", 1);
+	ngt_wait_count("e5", 1);
 	assert_int_equal(getinfo().nfinfo_inact_exp, 1);
 	assert_int_equal(getinfo().nfinfo_used, 0);
 	assert_int_equal(ngt_ascii("n:", "settimeouts { inactive=1800 "
 	    "active=1 }"), 0);
 	send4(1, 0);
-	wait_count("e5", 2);
+	ngt_wait_count("e5", 2);
 	assert_int_equal(getinfo().nfinfo_act_exp, 1);
 }
 
@@ -649,7 +608,7 @@ test_race(void **state)
 int
 main(void)
 {
-#define	TEST(fn)	cmocka_unit_test_teardown(fn, reset)
+#define	TEST(fn)	cmocka_unit_test_teardown(fn, ngt_test_reset)
 	const struct CMUnitTest tests[] = {
 		TEST(test_hooks),
 		TEST(test_messages),
@@ -664,5 +623,5 @@ main(void)
 		TEST(test_race),
 	};
 
-	return (cmocka_run_group_tests(tests, setup, teardown));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

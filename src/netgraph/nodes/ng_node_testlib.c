@@ -17,24 +17,6 @@
 
 #include "sys/thread.h"
 
-int
-ngt_group_stop(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
-
-int
-ngt_test_reset(void **state)
-{
-
-	(void)state;
-	ngt_reset();
-	return (0);
-}
-
 void
 ngt_make(const char *type, const char *name, const char *hook)
 {
@@ -126,7 +108,38 @@ ngt_send_frames(const char *hook, const uint64_t *dst, const uint64_t *src,
 	return (error);
 }
 
+void
+ngt_wait_count(const char *hook, unsigned int n)
+{
+	uint64_t end = time_ns() + NGT_PATIENCE;
+
+	while (ngt_count(hook) < n) {
+		assert_true(time_ns() < end);
+		sched_yield();
+	}
+}
+
 /* ---- Messages ---- */
+
+void
+ngt_get(const char *path, uint32_t cookie, uint32_t cmd, const void *arg,
+    size_t arglen, void *to, size_t len)
+{
+
+	assert_int_equal(ngt_msg(path, cookie, cmd, arg, arglen), 0);
+	assert_non_null(ngt_reply());
+	assert_int_equal(ngt_reply()->header.arglen, len);
+	memcpy(to, ngt_reply()->data, len);
+}
+
+const char *
+ngt_text(const char *path, const char *command)
+{
+
+	assert_int_equal(ngt_ascii(path, command), 0);
+	assert_non_null(ngt_reply_text());
+	return (ngt_reply_text());
+}
 
 void
 ngt_roundtrip(const char *path, uint32_t cookie, uint32_t cmd, uint32_t flags,
@@ -173,6 +186,35 @@ ngt_nodeinfo(const char *path, struct nodeinfo *ni)
 		memcpy(ni, ngt_reply()->data, sizeof(*ni));
 	}
 	return (error);
+}
+
+/* ---- Interfaces ---- */
+
+struct ifnet *
+ngt_find_if(const char *name)
+{
+	struct ifnet *ifp;
+
+	VNET_CONFIG_LOCK(ngt_vnet());
+	ifp = if_byname(ngt_vnet(), name);
+	VNET_CONFIG_UNLOCK(ngt_vnet());
+	return (ifp);
+}
+
+void
+ngt_set_flags(struct ifnet *ifp, uint32_t set, uint32_t clear)
+{
+
+	VNET_CONFIG_LOCK(ngt_vnet());
+	assert_int_equal(if_setflags(ifp, set, clear), 0);
+	VNET_CONFIG_UNLOCK(ngt_vnet());
+}
+
+uint64_t
+ngt_drops(struct ifnet *ifp, enum if_drop why)
+{
+
+	return (if_counter(ifp, IFC_DROPS + (enum if_counter)why));
 }
 
 /* ---- Senders beside control work ---- */

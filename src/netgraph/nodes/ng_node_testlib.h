@@ -5,20 +5,27 @@
  */
 
 /*
- * What the tests of node types share: frames, messages there and back, senders
- * beside control work.
+ * What the tests of node types share: set-up, frames, messages there and back,
+ * interfaces, senders beside control work.
  */
 #ifndef _NETGRAPH_NODES_NG_NODE_TESTLIB_H_
 #define	_NETGRAPH_NODES_NG_NODE_TESTLIB_H_
 
+#include "ifnet/if_var.h"
 #include "netgraph/ng_testlib.h"
 
 #define	NGT_FRAME	98		/* bytes of ngt_frame() */
 /* 02:04:06:00:HH:LL */
 #define	NGT_HOST(n)	(UINT64_C(0x020406000000) + (n))
 #define	NGT_BCAST	UINT64_C(0xffffffffffff)
+#define	NGT_PATIENCE	UINT64_C(20000000000)	/* ns until a test fails */
 
-/* cmocka's tear-downs of a group of ngt_start() and of each test. */
+/*
+ * cmocka's set-up and tear-down of a group: ngt_start() with what the test
+ * defines as ngt_types, and ngt_stop(); the tear-down of each test.
+ */
+extern const struct ng_type *const ngt_types[];
+int	ngt_group_start(void **state);
 int	ngt_group_stop(void **state);
 int	ngt_test_reset(void **state);
 
@@ -38,6 +45,14 @@ int	ngt_send_frame(const char *hook, uint64_t dst, uint64_t src);
 int	ngt_send_frames(const char *hook, const uint64_t *dst,
 	    const uint64_t *src, unsigned int n);
 
+/* Wait until n packets have come by the probe's hook. */
+void	ngt_wait_count(const char *hook, unsigned int n);
+
+/* Send a message whose response is len bytes, and copy them. */
+void	ngt_get(const char *path, uint32_t cookie, uint32_t cmd,
+	    const void *arg, size_t arglen, void *to, size_t len);
+/* The response to a command as text. */
+const char *ngt_text(const char *path, const char *command);
 /*
  * Turn a message's argument, or that of its response, to text by the node and
  * back: it must be the same.
@@ -46,6 +61,11 @@ void	ngt_roundtrip(const char *path, uint32_t cookie, uint32_t cmd,
 	    uint32_t flags, const void *arg, size_t len);
 /* The nodeinfo of the node at path; errno value. */
 int	ngt_nodeinfo(const char *path, struct nodeinfo *ni);
+
+/* Interfaces: by name or NULL, if_setflags(), packets dropped for a reason. */
+struct ifnet *ngt_find_if(const char *name);
+void	ngt_set_flags(struct ifnet *ifp, uint32_t set, uint32_t clear);
+uint64_t ngt_drops(struct ifnet *ifp, enum if_drop why);
 
 /*
  * Two threads send bursts between random hosts out of the probe's hooks hook1

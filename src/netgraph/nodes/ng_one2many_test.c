@@ -18,36 +18,7 @@
 
 #include "netgraph/nodes/ng_nodes.h"
 
-static int
-start(void **state)
-{
-	static const struct ng_type *const types[] = {
-		&ng_one2many_type, NULL,
-	};
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
-
-static int
-stop(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
-
-static int
-reset(void **state)
-{
-
-	(void)state;
-	ngt_reset();
-	return (0);
-}
-
+const struct ng_type *const ngt_types[] = { &ng_one2many_type, NULL };
 
 #define	LINKS	3
 
@@ -238,11 +209,8 @@ expect_stats(uint32_t cmd, int32_t link, uint64_t recv, uint64_t xmit)
 {
 	struct ng_one2many_link_stats st;
 
-	assert_int_equal(ngt_msg("o:", NGM_ONE2MANY_COOKIE, cmd, &link,
-	    sizeof(link)), 0);
-	assert_non_null(ngt_reply());
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(st));
-	memcpy(&st, ngt_reply()->data, sizeof(st));
+	ngt_get("o:", NGM_ONE2MANY_COOKIE, cmd, &link, sizeof(link), &st,
+	    sizeof(st));
 	assert_int_equal(st.recvPackets, recv);
 	assert_int_equal(st.recvOctets, recv * 5);
 	assert_int_equal(st.xmitPackets, xmit);
@@ -303,9 +271,8 @@ test_messages(void **state)
 	assert_int_equal(setconfig(1, 0, 1, 1, 1), EINVAL);
 	assert_int_equal(setconfig(1, 3, 1, 1, 1), EINVAL);
 	assert_int_equal(setconfig(2, 2, 9, 0, 255), 0);
-	assert_int_equal(ngt_msg("o:", NGM_ONE2MANY_COOKIE,
-	    NGM_ONE2MANY_GET_CONFIG, NULL, 0), 0);
-	memcpy(&conf, ngt_reply()->data, sizeof(conf));
+	ngt_get("o:", NGM_ONE2MANY_COOKIE, NGM_ONE2MANY_GET_CONFIG, NULL, 0,
+	    &conf, sizeof(conf));
 	assert_int_equal(conf.xmitAlg, 2);
 	assert_int_equal(conf.failAlg, 2);
 	assert_memory_equal(conf.enabledLinks, "\1\0\1\0", 4);
@@ -362,15 +329,15 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_roundrobin, reset),
-		cmocka_unit_test_teardown(test_all, reset),
-		cmocka_unit_test_teardown(test_failover, reset),
-		cmocka_unit_test_teardown(test_notify, reset),
-		cmocka_unit_test_teardown(test_hooks, reset),
-		cmocka_unit_test_teardown(test_stats, reset),
-		cmocka_unit_test_teardown(test_messages, reset),
-		cmocka_unit_test_teardown(test_race, reset),
+		cmocka_unit_test_teardown(test_roundrobin, ngt_test_reset),
+		cmocka_unit_test_teardown(test_all, ngt_test_reset),
+		cmocka_unit_test_teardown(test_failover, ngt_test_reset),
+		cmocka_unit_test_teardown(test_notify, ngt_test_reset),
+		cmocka_unit_test_teardown(test_hooks, ngt_test_reset),
+		cmocka_unit_test_teardown(test_stats, ngt_test_reset),
+		cmocka_unit_test_teardown(test_messages, ngt_test_reset),
+		cmocka_unit_test_teardown(test_race, ngt_test_reset),
 	};
 
-	return (cmocka_run_group_tests(tests, start, stop));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

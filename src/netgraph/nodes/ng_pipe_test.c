@@ -10,7 +10,6 @@
  * and traffic while all of it changes.
  */
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,36 +21,9 @@
 #include "sys/thread.h"
 #include "wire/ip.h"
 
-#define	PATIENCE	UINT64_C(20000000000)	/* ns */
 #define	MS		UINT64_C(1000000)	/* ns */
 
-static int
-setup(void **state)
-{
-	static const struct ng_type *const types[] = { &ng_pipe_type, NULL };
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
-
-static int
-teardown(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
-
-static int
-reset(void **state)
-{
-
-	(void)state;
-	ngt_reset();
-	return (0);
-}
+const struct ng_type *const ngt_types[] = { &ng_pipe_type, NULL };
 
 static int
 pipe_msg(uint32_t cmd, const void *arg, size_t len)
@@ -84,9 +56,8 @@ getcfg(void)
 {
 	struct ng_pipe_cfg cfg;
 
-	assert_int_equal(pipe_msg(NGM_PIPE_GET_CFG, NULL, 0), 0);
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(cfg));
-	memcpy(&cfg, ngt_reply()->data, sizeof(cfg));
+	ngt_get("p:", NGM_PIPE_COOKIE, NGM_PIPE_GET_CFG, NULL, 0,
+	    &cfg, sizeof(cfg));
 	return (cfg);
 }
 
@@ -95,9 +66,8 @@ getstats(void)
 {
 	struct ng_pipe_stats st;
 
-	assert_int_equal(pipe_msg(NGM_PIPE_GET_STATS, NULL, 0), 0);
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(st));
-	memcpy(&st, ngt_reply()->data, sizeof(st));
+	ngt_get("p:", NGM_PIPE_COOKIE, NGM_PIPE_GET_STATS, NULL, 0,
+	    &st, sizeof(st));
 	return (st);
 }
 
@@ -106,21 +76,9 @@ getrun(void)
 {
 	struct ng_pipe_run run;
 
-	assert_int_equal(pipe_msg(NGM_PIPE_GET_RUN, NULL, 0), 0);
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(run));
-	memcpy(&run, ngt_reply()->data, sizeof(run));
+	ngt_get("p:", NGM_PIPE_COOKIE, NGM_PIPE_GET_RUN, NULL, 0,
+	    &run, sizeof(run));
 	return (run);
-}
-
-static void
-wait_count(const char *hook, unsigned int n)
-{
-	uint64_t end = time_ns() + PATIENCE;
-
-	while (ngt_count(hook) < n) {
-		assert_true(time_ns() < end);
-		sched_yield();
-	}
 }
 
 /* An IPv4 packet of 1,000 bytes from host src, with a number at its end. */
@@ -323,7 +281,7 @@ test_droptail(void **state)
 	assert_int_equal(getstats().downstream.in_disc_frames, 14);
 	assert_int_equal(getstats().downstream.in_disc_octets, 14000);
 	setcfg("bandwidth=-1");
-	wait_count("down", 6);
+	ngt_wait_count("down", 6);
 	assert_int_equal(last_number(), 5);
 	assert_int_equal(getrun().downstream.fifo_queues, 0);
 }
@@ -338,7 +296,7 @@ test_drophead(void **state)
 	for (unsigned char i = 0; i < 20; i++)
 		send_ip(1, i);
 	setcfg("bandwidth=-1");
-	wait_count("down", 6);
+	ngt_wait_count("down", 6);
 	assert_int_equal(last_number(), 19);
 }
 
@@ -355,7 +313,7 @@ fair(const char *how, unsigned char last)
 	for (unsigned char i = 0; i < 2; i++)
 		send_ip(2, 2);
 	setcfg("bandwidth=-1");
-	wait_count("down", 9);
+	ngt_wait_count("down", 9);
 	assert_int_equal(last_number(), last);
 }
 
@@ -439,9 +397,9 @@ test_delay(void **state)
 	setcfg("delay=100000 upstream={ delaylen=5 }");
 	assert_int_equal(ngt_send_burst("up", "x", 1, 64), 0);
 	assert_int_equal(ngt_send_burst("down", "x", 1, 64), 0);
-	wait_count("down", 64);
+	ngt_wait_count("down", 64);
 	assert_true(time_ns() - t >= 100 * MS);
-	wait_count("up", 5);
+	ngt_wait_count("up", 5);
 	assert_int_equal(getstats().upstream.out_disc_frames, 59);
 	/* With packets on their way the pipe goes. */
 	setcfg("delay=9000000");
@@ -461,7 +419,7 @@ test_rate(void **state)
 	t = time_ns();
 	for (unsigned char i = 0; i < 50; i++)
 		send_ip(1, i);
-	wait_count("down", 50);
+	ngt_wait_count("down", 50);
 	took = time_ns() - t;
 	assert_true(took >= 50 * MS);
 	assert_int_equal(last_number(), 49);
@@ -519,7 +477,7 @@ test_race(void **state)
 int
 main(void)
 {
-#define	TEST(fn)	cmocka_unit_test_teardown(fn, reset)
+#define	TEST(fn)	cmocka_unit_test_teardown(fn, ngt_test_reset)
 	const struct CMUnitTest tests[] = {
 		TEST(test_hooks),
 		TEST(test_config),
@@ -535,5 +493,5 @@ main(void)
 		TEST(test_race),
 	};
 
-	return (cmocka_run_group_tests(tests, setup, teardown));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

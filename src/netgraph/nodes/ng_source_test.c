@@ -26,35 +26,16 @@
 #include "netgraph/nodes/ng_nodes.h"
 #include "sys/thread.h"
 
-#define	PATIENCE	UINT64_C(20000000000)	/* ns */
 #define	MS		UINT64_C(1000000)	/* ns */
+
+const struct ng_type *const ngt_types[] = { &ng_source_type, NULL };
 
 static int
 setup(void **state)
 {
-	static const struct ng_type *const types[] = { &ng_source_type, NULL };
 
-	(void)state;
-	ngt_start(types);
+	(void)ngt_group_start(state);
 	assert_int_equal(ether_vnet_init(ngt_vnet()), 0);
-	return (0);
-}
-
-static int
-teardown(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
-
-static int
-reset(void **state)
-{
-
-	(void)state;
-	ngt_reset();
 	return (0);
 }
 
@@ -80,9 +61,8 @@ getstats(void)
 {
 	struct ng_source_stats st;
 
-	assert_int_equal(src_msg(NGM_SOURCE_GET_STATS, NULL, 0), 0);
-	assert_int_equal(ngt_reply()->header.arglen, sizeof(st));
-	memcpy(&st, ngt_reply()->data, sizeof(st));
+	ngt_get("s:", NGM_SOURCE_COOKIE, NGM_SOURCE_GET_STATS, NULL, 0,
+	    &st, sizeof(st));
 	return (st);
 }
 
@@ -104,7 +84,7 @@ setpps(uint32_t pps)
 static struct ng_source_stats
 wait_end(void)
 {
-	uint64_t end = time_ns() + PATIENCE;
+	uint64_t end = time_ns() + NGT_PATIENCE;
 	struct ng_source_stats st;
 
 	do {
@@ -443,7 +423,7 @@ test_race(void **state)
 int
 main(void)
 {
-#define	TEST(fn)	cmocka_unit_test_teardown(fn, reset)
+#define	TEST(fn)	cmocka_unit_test_teardown(fn, ngt_test_reset)
 	const struct CMUnitTest tests[] = {
 		TEST(test_hooks),
 		TEST(test_messages),
@@ -456,5 +436,5 @@ main(void)
 		TEST(test_race),
 	};
 
-	return (cmocka_run_group_tests(tests, setup, teardown));
+	return (cmocka_run_group_tests(tests, setup, ngt_group_stop));
 }

@@ -18,36 +18,7 @@
 
 #include "netgraph/nodes/ng_nodes.h"
 
-static int
-start(void **state)
-{
-	static const struct ng_type *const types[] = {
-		&ng_tee_type, NULL,
-	};
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
-
-static int
-stop(void **state)
-{
-
-	(void)state;
-	ngt_stop();
-	return (0);
-}
-
-static int
-reset(void **state)
-{
-
-	(void)state;
-	ngt_reset();
-	return (0);
-}
-
+const struct ng_type *const ngt_types[] = { &ng_tee_type, NULL };
 
 /* A tee named t, its hooks joined to the probe's hooks of the same names. */
 static void
@@ -282,14 +253,14 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_ways, reset),
-		cmocka_unit_test_teardown(test_hooks, reset),
-		cmocka_unit_test_teardown(test_stats, reset),
-		cmocka_unit_test_teardown(test_messages, reset),
-		cmocka_unit_test_teardown(test_flow, reset),
-		cmocka_unit_test_teardown(test_shutdown, reset),
-		cmocka_unit_test_teardown(test_race, reset),
+		cmocka_unit_test_teardown(test_ways, ngt_test_reset),
+		cmocka_unit_test_teardown(test_hooks, ngt_test_reset),
+		cmocka_unit_test_teardown(test_stats, ngt_test_reset),
+		cmocka_unit_test_teardown(test_messages, ngt_test_reset),
+		cmocka_unit_test_teardown(test_flow, ngt_test_reset),
+		cmocka_unit_test_teardown(test_shutdown, ngt_test_reset),
+		cmocka_unit_test_teardown(test_race, ngt_test_reset),
 	};
 
-	return (cmocka_run_group_tests(tests, start, stop));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }

@@ -19,17 +19,7 @@
 
 #include "netgraph/nodes/ng_nodes.h"
 
-static int
-start(void **state)
-{
-	static const struct ng_type *const types[] = {
-		&ng_vlan_rotate_type, NULL,
-	};
-
-	(void)state;
-	ngt_start(types);
-	return (0);
-}
+const struct ng_type *const ngt_types[] = { &ng_vlan_rotate_type, NULL };
 
 #define	TAGS	10
 #define	FRAME	(12 + 4 * TAGS)
@@ -346,5 +336,5 @@ main(void)
 		cmocka_unit_test_teardown(test_race, ngt_test_reset),
 	};
 
-	return (cmocka_run_group_tests(tests, start, ngt_group_stop));
+	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
 }
