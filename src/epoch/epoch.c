@@ -36,7 +36,7 @@
 
 /* Aligned to their size: their address in it is what tells them apart. */
 struct epoch epoch_all[EPOCH_MAX] __attribute__((aligned(EPOCH_PAGE))) = {
-	[0] = { .e_value = 1, .e_flags = EPOCH_PREEMPT | EPOCH_LIVE },
+	[0] = { .e_value = 1, .e_flags = EPOCH_NET_FLAGS | EPOCH_LIVE },
 };
 
 _Static_assert(EPOCH_PAGE == 4096, "more than loaders align to");
@@ -69,6 +69,8 @@ epoch_heavy_barrier_register(void)
 {
 	epoch_membarrier = syscall(SYS_membarrier,
 	    MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+	if (!epoch_membarrier)
+		epoch_all[0].e_flags &= ~EPOCH_ASYMMETRIC;
 }
 
 bool

@@ -31,6 +31,13 @@
 #define	EPOCH_LIB_PROBE2(name, a, b)	((void)0)
 #endif
 
+/* A build may give the network's epoch the other kind of barrier. */
+#ifdef EPOCH_NET_ASYMMETRIC
+#define	EPOCH_NET_FLAGS	(EPOCH_PREEMPT | EPOCH_ASYMMETRIC)
+#else
+#define	EPOCH_NET_FLAGS	EPOCH_PREEMPT
+#endif
+
 #define	EPOCH_HIDDEN	__attribute__((visibility("hidden")))
 
 #define	EPOCH_BATCH	1024U		/* calls between looks at the backlog */
