@@ -23,6 +23,8 @@ static struct backend backends[] = {
 	{ "xdp:dv0,mode=native", &xdp_driver, true, false },
 	{ "xdp:dv0,mode=generic", &xdp_driver, true, false },
 	{ "xdp:dv0,busypoll=64", &xdp_driver, true, false },
+	{ "packet:dv0,needsepoch,burst=1", &packet_driver, false, false },
+	{ "xdp:dv0,needsepoch,burst=1", &xdp_driver, true, false },
 	{ "tap:dv0", &tap_driver, false, true },
 };
 
@@ -591,7 +593,10 @@ main(void)
 		ALL(test_traffic), ALL(test_tags), ALL(test_partial),
 		ALL(test_partial_out), ALL(test_large), ALL(test_vanish),
 		ALL(test_down_up), ALL(test_churn), T(test_promisc, 0),
-		T(test_promisc, 1), T(test_allmulti, 0), T(test_order, 0), T(test_overrun, 0),
+		T(test_promisc, 1), T(test_allmulti, 0), T(test_order, 0),
+		T(test_overrun, 0),
+		T(test_traffic, 4), T(test_churn, 4), T(test_order, 4),
+		T(test_traffic, 5), T(test_churn, 5),
 		T(test_refusals, 0),
 	};
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "drivers/drv_input.h"
 #include "ifnet/if_clone.h"
 #include "ifnet/if_var.h"
 #include "intr/intr_var.h"
@@ -78,4 +79,29 @@ drv_option_cpu(struct if_spec *sp, struct vnet *vnet, int *cpu, char *err,
 	    intr_domain_ncpus(vnet->v_intr) - 1, -1, &val, err, errlen);
 	*cpu = (int)val;
 	return (error);
+}
+
+int
+drv_option_input(struct if_spec *sp, struct drv_input *di, char *err,
+    size_t errlen)
+{
+	long val;
+	int error;
+
+	error = drv_option_int(sp, "burst", 1, MBUF_BURST, MBUF_BURST, &val,
+	    err, errlen);
+	di->di_burst = (unsigned int)val;
+	di->di_needsepoch = if_spec_option(sp, "needsepoch") != NULL;
+	return (error);
+}
+
+int
+drv_input_init(const struct drv_input *di, struct ifnet *ifp)
+{
+
+	if (!di->di_needsepoch)
+		return (INTR_TYPE_NET);
+	atomic_fetch_or_explicit(&ifp->if_flags, IFF_NEEDSEPOCH,
+	    memory_order_relaxed);
+	return (0);
 }

@@ -42,6 +42,7 @@
 #include <unistd.h>
 
 #include "drivers/drv.h"
+#include "drivers/drv_input.h"
 #include "drivers/linux_port.h"
 #include "drivers/vhdr.h"
 #include "ifnet/if_clone.h"
@@ -78,6 +79,7 @@ struct packet_softc {
 	struct intr_event *sc_ie;	/* (c) */
 	struct intr_handler *sc_ih;	/* (c) */
 	unsigned int	 sc_slot;	/* (t) the slot to read next */
+	struct drv_input sc_input;	/* (c) how packets are handed up */
 	bool		 sc_found;	/* (t) frames since the last sleep */
 	struct vhdr_split sc_split;	/* (t) sc_large, being split */
 	struct log_limit sc_limit;	/* for frames that cannot be split */
@@ -297,8 +299,6 @@ packet_intr(void *arg)
 	struct mbuf *m[MBUF_BURST];
 	unsigned int k, n;
 
-	NET_EPOCH_ASSERT();
-
 	if (sc->sc_split.vs_active) {
 		n = packet_take_split(sc, m);
 	} else {
@@ -315,8 +315,7 @@ packet_intr(void *arg)
 			m_free_burst(m + n, k - n);
 	}
 	if (n != 0)
-		atomic_load_explicit(&ifp->if_input, memory_order_acquire)
-		    (ifp, m, n);
+		drv_input(&sc->sc_input, ifp, m, n);
 	return (INTR_MORE);
 }
 
@@ -646,18 +645,22 @@ packet_create(struct vnet *vnet, const char *name, struct if_spec *sp,
     struct ifnet **ifpp, char *err, size_t errlen)
 {
 	struct packet_softc *sc;
+	struct drv_input di;
 	struct linux_if li;
-	int cpu, error;
+	int cpu, error, type;
 
 	VNET_CONFIG_ASSERT(vnet);
 
 	error = drv_option_cpu(sp, vnet, &cpu, err, errlen);
+	if (error == 0)
+		error = drv_option_input(sp, &di, err, errlen);
 	if (error == 0)
 		error = if_spec_unused(sp, err, errlen);
 	if (error != 0)
 		return (error);
 	if ((sc = calloc(1, sizeof(*sc))) == NULL)
 		return (drv_error(ENOMEM, err, errlen, "%s: no memory", name));
+	sc->sc_input = di;
 	sc->sc_fd = sc->sc_txfd = -1;
 	error = linux_port_open(&sc->sc_port, "packet", sp->sp_device, &li,
 	    err, errlen);
@@ -673,8 +676,8 @@ packet_create(struct vnet *vnet, const char *name, struct if_spec *sp,
 	    &sc->sc_ie);
 	if (error != 0)
 		goto free_ifp;
-	error = intr_handler_add(sc->sc_ie, INTR_TYPE_NET | INTR_POLL,
-	    packet_intr, packet_arm, sc, &sc->sc_ih);
+	type = drv_input_init(&sc->sc_input, sc->sc_port.lp_ifp);
+	error = intr_handler_add(sc->sc_ie, type | INTR_POLL, packet_intr, packet_arm, sc, &sc->sc_ih);
 	if (error != 0)
 		goto destroy_event;
 	error = linux_port_watch(&sc->sc_port);

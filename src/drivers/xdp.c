@@ -47,6 +47,7 @@ struct xdp_options_given {
 	long		 xo_queues;	/* 0: all */
 	long		 xo_busypoll;	/* frames; 0: leave it to the kernel */
 	int		 xo_cpu;
+	struct drv_input xo_input;
 };
 
 /*
@@ -102,6 +103,8 @@ xdp_options(struct if_spec *sp, struct vnet *vnet,
 		    &xo->xo_busypoll, err, errlen);
 	if (error == 0)
 		error = drv_option_cpu(sp, vnet, &xo->xo_cpu, err, errlen);
+	if (error == 0)
+		error = drv_option_input(sp, &xo->xo_input, err, errlen);
 	if (error == 0)
 		error = if_spec_unused(sp, err, errlen);
 	return (error);
@@ -335,6 +338,7 @@ xdp_create(struct vnet *vnet, const char *name, struct if_spec *sp,
 	if ((sc = calloc(1, sizeof(*sc))) == NULL)
 		return (drv_error(ENOMEM, err, errlen, "%s: no memory", name));
 	sc->sc_link = -1;
+	sc->sc_input = xo.xo_input;
 	error = xdp_device(sc, sp, xo.xo_force, &li, err, errlen);
 	if (error == 0)
 		error = xdp_open(sc, &xo, err, errlen);
@@ -345,6 +349,7 @@ xdp_create(struct vnet *vnet, const char *name, struct if_spec *sp,
 	error = xdp_ifnet(sc, vnet, name, &li);
 	if (error != 0)
 		goto close_device;
+	sc->sc_intr = drv_input_init(&sc->sc_input, sc->sc_port.lp_ifp);
 	error = xdp_start(sc, name, &xo);
 	if (error != 0)
 		goto free_ifp;

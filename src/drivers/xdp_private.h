@@ -19,6 +19,7 @@
 
 #include <xdp/xsk.h>
 
+#include "drivers/drv_input.h"
 #include "drivers/linux_port.h"
 #include "intr/callout.h"
 #include "sys/lock.h"
@@ -73,6 +74,8 @@ struct xdp_softc {
 	uint32_t	 sc_busypoll;	/* (c) frames a busy poll, 0: none */
 	int		 sc_link;	/* (c) the program's bpf link */
 	struct xdp_bpf	*sc_bpf;	/* (c) program and map */
+	struct drv_input sc_input;	/* (c) how packets are handed up */
+	int		 sc_intr;	/* (c) type of the queues' handlers */
 	bool		 sc_native;	/* (c) as read back */
 	bool		 sc_zerocopy;	/* (c) as read back */
 	uint64_t	 sc_lost;	/* callout: kernel's drops so far */

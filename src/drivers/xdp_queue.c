@@ -350,8 +350,6 @@ xdp_intr(void *arg)
 	unsigned int i, n;
 	uint32_t unsent;
 
-	NET_EPOCH_ASSERT();
-
 	if (__predict_false(atomic_load_explicit(&xq->xq_owner,
 	    memory_order_relaxed) != &xdp_mark))
 		atomic_store_explicit(&xq->xq_owner, &xdp_mark,
@@ -367,8 +365,7 @@ xdp_intr(void *arg)
 		if (xq->xq_cksum)
 			for (i = 0; i < n; i++)
 				xdp_partial(m[i]);
-		atomic_load_explicit(&ifp->if_input, memory_order_acquire)
-		    (ifp, m, n);
+		drv_input(&xq->xq_sc->sc_input, ifp, m, n);
 	}
 	/* Kick when nothing was added since the last pass. */
 	unsent = xdp_unsent(xq);
@@ -546,7 +543,7 @@ xdp_queue_start(struct xdp_queue *xq, const char *name, int cpu)
 	if (error != 0)
 		return (error);
 	callout_init(&xq->xq_retry, ifp->if_vnet->v_callouts, 0, NULL);
-	error = intr_handler_add(xq->xq_ie, INTR_TYPE_NET | INTR_POLL,
+	error = intr_handler_add(xq->xq_ie, xq->xq_sc->sc_intr | INTR_POLL,
 	    xdp_intr, xdp_arm, xq, &xq->xq_ih);
 	if (error != 0) {
 		callout_drain(&xq->xq_retry);
