@@ -89,16 +89,25 @@ ng_ether_send(hook_p hook, struct mbuf **m, unsigned int n)
 }
 
 /*
- * Without a hook, which is being disconnected now, packets go on where they
- * would without the node.
+ * The hook of a place that was taken, or NULL: it is being disconnected now,
+ * and packets go on where they would without the node.  It is no longer valid
+ * for a whole grace period before the node is told and gives the place back.
  */
-static void
-ng_ether_lower(struct if_hook *ih, struct ifnet *ifp, struct mbuf **m,
-    unsigned int n)
+static inline hook_p
+ng_ether_way(struct if_hook *ih)
 {
 	hook_p hook;
 
 	hook = ng_ether_hook(__containerof(ih, struct ng_ether_place, ep_ih));
+	return (hook != NULL && ng_hook_valid(hook) ? hook : NULL);
+}
+
+static void
+ng_ether_lower(struct if_hook *ih, struct ifnet *ifp, struct mbuf **m,
+    unsigned int n)
+{
+	hook_p hook = ng_ether_way(ih);
+
 	if (hook != NULL)
 		ng_ether_send(hook, m, n);
 	else
@@ -109,9 +118,8 @@ static void
 ng_ether_upper(struct if_hook *ih, struct ifnet *ifp, struct mbuf **m,
     unsigned int n)
 {
-	hook_p hook;
+	hook_p hook = ng_ether_way(ih);
 
-	hook = ng_ether_hook(__containerof(ih, struct ng_ether_place, ep_ih));
 	if (hook != NULL) {
 		ng_outbound_enter();
 		ng_ether_send(hook, m, n);
@@ -124,9 +132,8 @@ static void
 ng_ether_orphans(struct if_hook *ih, struct ifnet *ifp, struct mbuf **m,
     unsigned int n)
 {
-	hook_p hook;
+	hook_p hook = ng_ether_way(ih);
 
-	hook = ng_ether_hook(__containerof(ih, struct ng_ether_place, ep_ih));
 	if (hook != NULL)
 		ng_ether_send(hook, m, n);
 	else
