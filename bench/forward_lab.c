@@ -26,8 +26,8 @@
 #define	NET(port, host)	(0x0aff0100u + (uint32_t)(port) * 0x100u + (host))
 #define	NMBUFS		16384
 
-static struct in_addr
-address(unsigned int port, unsigned int host)
+struct in_addr
+lab_address(unsigned int port, unsigned int host)
 {
 
 	return ((struct in_addr){ .s_addr = htonl(NET(port, host)) });
@@ -47,11 +47,18 @@ nexthop_mac(unsigned int nh, uint8_t *mac)
 	memcpy(mac, (const uint8_t[]){ 2, 0, 0, 0, 1, (uint8_t)nh }, 6);
 }
 
+struct in_addr
+lab_gateway(unsigned int nh)
+{
+
+	return (lab_address(nexthop_port(nh), 100 + nh));
+}
+
 uint32_t
 lab_source(void)
 {
 
-	return (address(0, 200).s_addr);
+	return (lab_address(0, 200).s_addr);
 }
 
 bool
@@ -98,11 +105,11 @@ neighbours_add(struct lab *lab)
 	for (unsigned int nh = 1; nh <= BENCH_NNEXTHOPS; nh++) {
 		port = nexthop_port(nh);
 		nexthop_mac(nh, mac);
-		check(lla_set(lab->lab_port[port], address(port, 100 + nh),
-		    mac, LLE_STATIC, 0), "neighbour");
+		check(lla_set(lab->lab_port[port], lab_gateway(nh), mac,
+		    LLE_STATIC, 0), "neighbour");
 	}
 	/* ICMP errors go back to where the traffic comes from. */
-	check(lla_set(lab->lab_port[0], address(0, 200), source, LLE_STATIC,
+	check(lla_set(lab->lab_port[0], lab_address(0, 200), source, LLE_STATIC,
 	    0), "neighbour");
 }
 
@@ -124,8 +131,7 @@ routes_add(struct vnet *vnet)
 			rq.rq_ifp = vnet->v_loif;
 		} else {
 			rq.rq_flags = RTF_STATIC | RTF_GATEWAY;
-			rq.rq_gw = address(nexthop_port(r->br_nh),
-			    100u + r->br_nh);
+			rq.rq_gw = lab_gateway(r->br_nh);
 		}
 		error = rt_add(vnet, &rq);
 		if (error == EEXIST && r->br_nh == BENCH_DISCARD)
@@ -167,7 +173,7 @@ lab_start(struct lab *lab, int cpu,
 		snprintf(name, sizeof(name), "epair%u%c", i, 'a' + 'b' - far);
 		lab->lab_port[i] = end_up(vnet, name);
 		atomic_store(&lab->lab_far[i]->if_input, sink);
-		check(if_addr_add(lab->lab_port[i], address(i, 1), 24, none,
+		check(if_addr_add(lab->lab_port[i], lab_address(i, 1), 24, none,
 		    none), "address");
 	}
 	neighbours_add(lab);

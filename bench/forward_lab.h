@@ -18,6 +18,7 @@
 #ifndef _BENCH_FORWARD_LAB_H_
 #define	_BENCH_FORWARD_LAB_H_
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,6 +43,9 @@ void	lab_start(struct lab *lab, int cpu,
 void	lab_stop(struct lab *lab);
 /* To stderr: what was dropped, by interface and reason. */
 void	lab_drops_print(const struct lab *lab);
+/* A host of a port's network, and the address of next hop nh. */
+struct in_addr lab_address(unsigned int port, unsigned int host);
+struct in_addr lab_gateway(unsigned int nh);
 /* The source address of the traffic, network order. */
 uint32_t lab_source(void);
 /* Is p, seen at a far end, addressed as for this next hop? */
