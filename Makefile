@@ -6,7 +6,7 @@ PYTHON	= /usr/bin/python3
 MESON	= /usr/bin/meson
 RELEASE	= $(BUILD)/release
 
-.PHONY: all run test bench install clean help
+.PHONY: all run test bench experiments install clean help
 .PHONY: bench-mem bench-veth bench-callgrind bench-fib bench-epoch \
     bench-intr bench-netgraph bench-ngctl
 
@@ -34,6 +34,11 @@ bench bench-mem bench-veth bench-callgrind bench-fib bench-epoch \
 	@scripts/packages build run bench
 	@bench/run $@
 
+# The reviews' experiments, into docs/experiments; QUICK=1: to see them work.
+experiments:
+	@scripts/packages build run bench
+	@bench/experiments/run
+
 install: all
 	@$(MESON) install -C $(RELEASE)
 
@@ -45,5 +50,6 @@ help:
 	@echo "make run        the router lab on real kernel interfaces"
 	@echo "make test       all tests; TEST='--only unit' and the like"
 	@echo "make bench      all benchmarks; also bench-mem, bench-veth, ..."
+	@echo "make experiments   repeat the reviews', into docs/experiments"
 	@echo "make install    DESTDIR and meson's prefix apply"
 	@echo "make clean"

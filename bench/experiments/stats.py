@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The netepoch authors
+"""Raw runs as files, and what ministat(1) proves about them.
+
+Nothing here compares numbers by itself: a difference is one that ministat
+reports, with its confidence, and what it does not report is not there.
+"""
+
+import re
+import statistics
+import subprocess
+
+CONFIDENCE = '95'
+PROVEN = re.compile(r'^Difference at \S+ confidence\s+'
+                    r'(\S+) \+/- (\S+)\s+(\S+)% \+/- (\S+)%', re.M)
+NONE = re.compile(r'^No difference proven', re.M)
+MARKS = 'x+*%#@O'
+
+
+class Verdict:
+    """What ministat says of one set beside the first."""
+
+    def __init__(self, percent=None, margin=None):
+        self.percent = percent      # None: no difference is proven
+        self.margin = margin
+
+    @property
+    def proven(self):
+        """Is there a difference?"""
+        return self.percent is not None
+
+    def text(self):
+        """As a page says it."""
+        if not self.proven:
+            return 'no difference proven'
+        return f'{self.percent:+.2f} % (± {self.margin:.2f})'
+
+
+def verdicts(said, sets):
+    """The verdicts in ministat's output: one for each set but the first."""
+    found = []
+    for mark in MARKS[1:sets]:
+        part = re.search(rf'^{re.escape(mark)} +\d+ .*?\n(.*?)'
+                         r'(?=^[x+*%#@O] +\d+ |\Z)', said, re.M | re.S)
+        if part is None:
+            raise RuntimeError(f'ministat said nothing of {mark}: {said}')
+        proven = PROVEN.search(part.group(1))
+        if proven is not None:
+            found.append(Verdict(float(proven.group(3)),
+                                 float(proven.group(4))))
+        elif NONE.search(part.group(1)) is not None:
+            found.append(Verdict())
+        else:
+            raise RuntimeError(f'ministat has no verdict on {mark}: {said}')
+    return found
+
+
+def ministat(directory, names, plot=True):
+    """Compare files of one number a line; (what it said, the verdicts)."""
+    argv = ['ministat', '-c', CONFIDENCE, '-w', '72']
+    if not plot:
+        argv.append('-A')
+    done = subprocess.run(argv + names, cwd=directory, check=False, text=True,
+                          capture_output=True, timeout=30)
+    if done.returncode != 0:
+        raise RuntimeError(f'{" ".join(argv + names)}: {done.stderr.strip()}')
+    return done.stdout, verdicts(done.stdout, len(names))
+
+
+class Raw:
+    """The figures of variants, in files below a directory as they come."""
+
+    def __init__(self, directory, prefix):
+        self.directory = directory
+        self.prefix = prefix
+        self.values = {}
+        directory.mkdir(parents=True, exist_ok=True)
+
+    def name(self, variant):
+        """The file of a variant."""
+        return f'{self.prefix}-{variant}.txt'
+
+    def add(self, variant, value):
+        """One run."""
+        first = variant not in self.values
+        self.values.setdefault(variant, []).append(value)
+        path = self.directory / self.name(variant)
+        with path.open('w' if first else 'a', encoding='ascii') as out:
+            out.write(f'{value:.4f}\n')
+
+    def mean(self, variant):
+        """The average of its runs."""
+        return statistics.mean(self.values[variant])
+
+    def relate(self, variants):
+        """In further files: each run, divided by the speed of its round.
+
+        The machine has fast and slow phases that last longer than a round, and
+        are in all its runs alike.  A round's speed is the average of its runs,
+        each in terms of its variant's average, so that all weigh the same.
+        """
+        means = [self.mean(v) for v in variants]
+        for row in zip(*(self.values[v] for v in variants)):
+            speed = statistics.mean(x / m for x, m in zip(row, means))
+            for variant, value in zip(variants, row):
+                self.add(f'{variant}-by-round', value / speed)
+
+    def compare(self, *variants, plot=True):
+        """ministat over variants; the first is what the others are beside."""
+        return ministat(self.directory, [self.name(v) for v in variants],
+                        plot)
+
+    def compare_both(self, *variants):
+        """ministat of the runs as they are, and within rounds.
+
+        What both said, the verdicts on the first, those on the second.
+        """
+        self.relate(variants)
+        plain, verdicts_plain = self.compare(*variants)
+        related, verdicts_related = self.compare(
+            *(f'{v}-by-round' for v in variants))
+        return plain + '\n' + related, verdicts_plain, verdicts_related
+
+    def resolution(self, one, other):
+        """The smallest difference, in percent, that these runs could prove.
+
+        Student's t for 95 % is 2.1 for 18 degrees of freedom; the page only
+        says whether the runs are good enough to choose by.
+        """
+        a, b = self.values[one], self.values[other]
+        spread = ((statistics.variance(a) + statistics.variance(b)) / 2) ** .5
+        return (2.1 * spread * (1 / len(a) + 1 / len(b)) ** .5
+                / statistics.mean(a) * 100)
