@@ -5,6 +5,7 @@ they change is there afterwards, what is wrong is refused with its status.
 Machines in memory only: no namespaces and no rights are needed.
 """
 
+import itertools
 import json
 import os
 import re
@@ -371,13 +372,18 @@ def test_batch(m):
 
 
 class Screen:
-    """A program on a terminal of tmux's, of 80 by 24."""
+    """A program on a terminal of tmux's, of 80 by 24.
+
+    Each has a server of its own: that of the one before may not be gone yet.
+    """
+    numbers = itertools.count()
 
     def __init__(self, ms, line):
         self.ms, self.line = ms, line
+        self.server = f"{ms.path}/tmux{next(Screen.numbers)}"
 
     def tmux(self, words):
-        return self.ms.sh(f"tmux -f /dev/null -S {self.ms.path}/tmux {words}")
+        return self.ms.sh(f"tmux -f /dev/null -S {self.server} {words}")
 
     def __enter__(self):
         # The shell stays, so that what is left on the screen can be seen.
