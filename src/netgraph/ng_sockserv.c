@@ -442,6 +442,9 @@ ngss_end(struct ng_sockserv *ns, struct ngss_conn *nc, bool hup)
 			nc->nc_gone = true;
 			return;
 		}
+		/* Nothing, or the end, of which the next event tells. */
+		if (np.np_len == 0 && np.np_nfds == 0)
+			return;
 		if (nc->nc_kind == NGSS_CONTROL)
 			ngss_control(ns, nc, &np);
 		else
