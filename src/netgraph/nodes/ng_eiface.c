@@ -29,9 +29,8 @@
 #include <netgraph/ng_eiface.h>
 
 #include "ifnet/if_var.h"
+#include "netgraph/nodes/ng_ifnode.h"
 #include "netgraph/nodes/ng_nodes.h"
-#include "netgraph/nodes/ng_unit.h"
-#include "sys/log.h"
 #include "sys/sysctl.h"
 #include "wire/ether.h"
 
@@ -39,11 +38,11 @@
 
 struct ng_eiface {
 	_Atomic(hook_p)	 ei_hook;	/* (e/c) NULL: not connected */
-	struct ifnet	*ei_ifp;	/* (c) constant */
-	struct ng_unit	 ei_unit;	/* (c) N of ngethN */
+	struct ng_ifnode ei_in;		/* N of ngethN */
 };
 
-static struct ng_units ng_eifaces = LIST_HEAD_INITIALIZER(ng_eifaces); /* (c) */
+static struct ng_ifnodes ng_eifaces =
+    LIST_HEAD_INITIALIZER(ng_eifaces);	/* (c) */
 static bool	 ng_eiface_needsepoch;	/* (c) */
 
 /* ---- Data ---- */
@@ -56,9 +55,6 @@ static void
 ng_eiface_output(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 {
 	struct ng_eiface *ei = ifp->if_softc;
-	struct ng_item it;
-	uint64_t bytes = 0;
-	int error;
 
 	NET_EPOCH_ASSERT();
 
@@ -68,16 +64,10 @@ ng_eiface_output(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 		if_output_drop(ifp, m, n, IFD_MONITOR);
 		return;
 	}
-	for (unsigned int i = 0; i < n; i++)
-		bytes += m[i]->m_pkthdr.len;
-	it.it_n = n;
-	memcpy(it.it_m, m, n * sizeof(m[0]));
 	ng_outbound_enter();
-	error = ng_fwd_item(&it, atomic_load_explicit(&ei->ei_hook,
-	    memory_order_acquire));
+	ng_ifnode_send(ifp, atomic_load_explicit(&ei->ei_hook,
+	    memory_order_acquire), m, n);
 	ng_outbound_exit();
-	if (__predict_false(error != 0))
-		if_output_failed(ifp, n, bytes, IFD_GRAPH);
 }
 
 /* Drop what is shorter than a header, put headers into one piece. */
@@ -108,18 +98,14 @@ static int
 ng_eiface_rcvdata(hook_p hook, item_p it)
 {
 	struct ng_eiface *ei = ng_node_private(ng_hook_node(hook));
-	struct ifnet *ifp = ei->ei_ifp;
+	struct ifnet *ifp = ei->ei_in.in_ifp;
 	bool is_short = false;
 	int error = 0;
 
 	NET_EPOCH_ASSERT();
 
-	if (__predict_false((atomic_load_explicit(&ifp->if_flags,
-	    memory_order_relaxed) & (IFF_UP | IFF_RUNNING)) !=
-	    (IFF_UP | IFF_RUNNING))) {
-		if_drop_burst(ifp, it->it_m, it->it_n, IFD_DOWN);
+	if (ng_ifnode_is_down(ifp, it))
 		return (ENETDOWN);
-	}
 	for (unsigned int i = 0; i < it->it_n; i++)
 		is_short |= it->it_m[i]->m_len < ETHER_HDR_LEN;
 	if (__predict_false(is_short)) {
@@ -137,7 +123,7 @@ ng_eiface_rcvdata(hook_p hook, item_p it)
 static void
 ng_eiface_link(struct ng_eiface *ei, bool up)
 {
-	struct ifnet *ifp = ei->ei_ifp;
+	struct ifnet *ifp = ei->ei_in.in_ifp;
 
 	snprintf(ifp->if_media, sizeof(ifp->if_media),
 	    "Ethernet autoselect%s", up ? " (1000baseT <full-duplex>)" : "");
@@ -192,11 +178,11 @@ ng_eiface_respond_addrs(struct ng_eiface *ei, struct ng_request *rq)
 	char *buf;
 	int error;
 
-	CK_STAILQ_FOREACH(ifa, &ei->ei_ifp->if_addrs, ifa_link)
+	CK_STAILQ_FOREACH(ifa, &ei->ei_in.in_ifp->if_addrs, ifa_link)
 		n++;
 	if ((buf = calloc(n + 1, sizeof(sin6))) == NULL)
 		return (ENOMEM);
-	CK_STAILQ_FOREACH(ifa, &ei->ei_ifp->if_addrs, ifa_link)
+	CK_STAILQ_FOREACH(ifa, &ei->ei_in.in_ifp->if_addrs, ifa_link)
 		if (ifa->ifa_family == AF_INET) {
 			sin.sin_addr = ifa->ifa_addr;
 			memcpy(buf + len, &sin, sizeof(sin));
@@ -231,13 +217,13 @@ ng_eiface_rcvmsg(node_p node, struct ng_request *rq, hook_p lasthook)
 		return (EINVAL);
 	switch (cmd) {
 	case NGM_EIFACE_GET_IFNAME:
-		return (ng_respond(rq, ei->ei_ifp->if_name, IFNAMLEN));
+		return (ng_respond(rq, ei->ei_in.in_ifp->if_name, IFNAMLEN));
 	case NGM_EIFACE_GET_IFADDRS:
 		return (ng_eiface_respond_addrs(ei, rq));
 	case NGM_EIFACE_SET:
 		if (msg->header.arglen != ETHER_ADDR_LEN)
 			return (EINVAL);
-		return (if_setlladdr(ei->ei_ifp,
+		return (if_setlladdr(ei->ei_in.in_ifp,
 		    (const uint8_t *)msg->data));
 	default:
 		return (EINVAL);
@@ -292,7 +278,7 @@ ng_eiface_mac(struct vnet *vnet, const char *name, uint8_t *mac)
 static void
 ng_eiface_init_ifp(struct ng_eiface *ei)
 {
-	struct ifnet *ifp = ei->ei_ifp;
+	struct ifnet *ifp = ei->ei_in.in_ifp;
 
 	ifp->if_softc = ei;
 	ifp->if_isnode = true;
@@ -317,34 +303,26 @@ ng_eiface_constructor(node_p node)
 	struct vnet *vnet = ng_node_vnet(node);
 	uint8_t mac[ETHER_ADDR_LEN];
 	struct ng_eiface *ei;
-	char name[IFNAMLEN];
 	int error;
 
 	if ((ei = calloc(1, sizeof(*ei))) == NULL)
 		return (ENOMEM);
-	error = ng_unit_take(&ng_eifaces, node, NG_EIFACE_EIFACE_NAME,
-	    &ei->ei_unit, name);
+	error = ng_ifnode_alloc(&ng_eifaces, &ei->ei_in, node,
+	    NG_EIFACE_EIFACE_NAME, IFT_ETHER);
 	if (error != 0)
 		goto free_eiface;
-	error = if_alloc(vnet, IFT_ETHER, name, &ei->ei_ifp);
-	if (error != 0)
-		goto give_unit;
 	ng_eiface_init_ifp(ei);
-	ng_eiface_mac(vnet, name, mac);
-	error = if_setlladdr(ei->ei_ifp, mac);
+	ng_eiface_mac(vnet, ei->ei_in.in_ifp->if_name, mac);
+	error = if_setlladdr(ei->ei_in.in_ifp, mac);
 	if (error != 0)
-		goto free_ifp;
+		goto free_ifnode;
 	ng_node_set_private(node, ei);
-	if (ng_name_node(node, name) != 0)
-		log_msg(LOG_WARNING, "can't acquire netgraph name %s", name);
-	error = if_attach(ei->ei_ifp);
+	error = ng_ifnode_attach(&ei->ei_in);
 	if (error != 0)
-		goto free_ifp;
+		goto free_ifnode;
 	return (0);
-free_ifp:
-	if_free(ei->ei_ifp);
-give_unit:
-	ng_unit_give(&ei->ei_unit);
+free_ifnode:
+	ng_ifnode_free(&ei->ei_in);
 free_eiface:
 	free(ei);
 	return (error);
@@ -355,9 +333,8 @@ ng_eiface_shutdown(node_p node)
 {
 	struct ng_eiface *ei = ng_node_private(node);
 
-	if_detach(ei->ei_ifp);
-	if_free(ei->ei_ifp);
-	ng_unit_give(&ei->ei_unit);
+	if_detach(ei->ei_in.in_ifp);
+	ng_ifnode_free(&ei->ei_in);
 	free(ei);
 }
 
@@ -377,8 +354,7 @@ ng_eiface_get_needsepoch(void *arg, char *buf, size_t len)
 static int
 ng_eiface_set_needsepoch(void *arg, const char *text, char *err, size_t len)
 {
-	struct ng_eiface *ei;
-	struct ng_unit *nu;
+	struct ng_ifnode *in;
 
 	(void)arg;
 	if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0) {
@@ -387,15 +363,13 @@ ng_eiface_set_needsepoch(void *arg, const char *text, char *err, size_t len)
 	}
 	VNET_CONFIG_LOCK(NULL);
 	ng_eiface_needsepoch = text[0] == '1';
-	LIST_FOREACH(nu, &ng_eifaces, nu_link) {
-		ei = __containerof(nu, struct ng_eiface, ei_unit);
+	LIST_FOREACH(in, &ng_eifaces, in_link)
 		if (ng_eiface_needsepoch)
-			atomic_fetch_or_explicit(&ei->ei_ifp->if_flags,
+			atomic_fetch_or_explicit(&in->in_ifp->if_flags,
 			    IFF_NEEDSEPOCH, memory_order_relaxed);
 		else
-			atomic_fetch_and_explicit(&ei->ei_ifp->if_flags,
+			atomic_fetch_and_explicit(&in->in_ifp->if_flags,
 			    ~(uint32_t)IFF_NEEDSEPOCH, memory_order_relaxed);
-	}
 	VNET_CONFIG_UNLOCK(NULL);
 	return (0);
 }
@@ -416,17 +390,9 @@ ng_eiface_attach(struct vnet *vnet)
 
 /* ---- Text ---- */
 
-static const struct ng_parse_fixedstring_info ifname_info = {
-	.bufSize = IFNAMLEN,
-};
-static const struct ng_parse_type ifname_type = {
-	.supertype = &ng_parse_fixedstring_type,
-	.info = &ifname_info,
-};
-
 static const struct ng_cmdlist ng_eiface_cmds[] = {
 	{ NGM_EIFACE_COOKIE, NGM_EIFACE_GET_IFNAME, "getifname", NULL,
-	    &ifname_type },
+	    &ng_ifname_type },
 	{ NGM_EIFACE_COOKIE, NGM_EIFACE_SET, "set", &ng_parse_enaddr_type,
 	    NULL },
 	{ 0, 0, NULL, NULL, NULL },

@@ -37,6 +37,7 @@
 #include <netgraph/ng_ether.h>
 
 #include "ether/ether_var.h"
+#include "netgraph/nodes/ng_ifnode.h"
 #include "netgraph/nodes/ng_nodes.h"
 #include "sys/log.h"
 #include "wire/ether.h"
@@ -689,18 +690,10 @@ ng_ether_attach(struct vnet *vnet)
 
 /* ---- Text ---- */
 
-static const struct ng_parse_fixedstring_info ifname_info = {
-	.bufSize = IFNAMLEN,
-};
-static const struct ng_parse_type ifname_type = {
-	.supertype = &ng_parse_fixedstring_type,
-	.info = &ifname_info,
-};
-
 #define	CMD(n, name, arg, resp)						\
 	{ NGM_ETHER_COOKIE, NGM_ETHER_##n, name, arg, resp }
 static const struct ng_cmdlist ng_ether_cmds[] = {
-	CMD(GET_IFNAME, "getifname", NULL, &ifname_type),
+	CMD(GET_IFNAME, "getifname", NULL, &ng_ifname_type),
 	CMD(GET_IFINDEX, "getifindex", NULL, &ng_parse_int32_type),
 	CMD(GET_ENADDR, "getenaddr", NULL, &ng_parse_enaddr_type),
 	CMD(SET_ENADDR, "setenaddr", &ng_parse_enaddr_type, NULL),

@@ -20,16 +20,14 @@
  * written under the configuration lock (c).  After ng_iface(4).
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <netgraph/ng_iface.h>
 
 #include "ifnet/if_var.h"
+#include "netgraph/nodes/ng_ifnode.h"
 #include "netgraph/nodes/ng_nodes.h"
-#include "netgraph/nodes/ng_unit.h"
-#include "sys/log.h"
 #include "sys/sysctl.h"
 
 #define	IFACE_NESTING		2	/* default */
@@ -40,11 +38,11 @@ enum iface_family { IFACE_INET, IFACE_INET6, IFACE_FAMILIES };
 
 struct ng_iface {
 	_Atomic(hook_p)	 fi_hook[IFACE_FAMILIES]; /* (e/c) NULL: none */
-	struct ifnet	*fi_ifp;	/* (c) constant */
-	struct ng_unit	 fi_unit;	/* (c) N of ngN */
+	struct ng_ifnode fi_in;		/* N of ngN */
 };
 
-static struct ng_units ng_ifaces = LIST_HEAD_INITIALIZER(ng_ifaces); /* (c) */
+static struct ng_ifnodes ng_ifaces =
+    LIST_HEAD_INITIALIZER(ng_ifaces);	/* (c) */
 static _Atomic int ng_iface_max_nesting = IFACE_NESTING; /* (a) relaxed */
 
 /* The interfaces that this thread's packet is on its way out of. */
@@ -95,22 +93,12 @@ static void
 ng_iface_send(struct ng_iface *fi, struct ifnet *ifp, struct mbuf **m,
     unsigned int n, enum iface_family family)
 {
-	struct ng_item it;
-	uint64_t bytes = 0;
-	int error;
 
-	if (family == IFACE_FAMILIES) {
+	if (family == IFACE_FAMILIES)
 		if_output_drop(ifp, m, n, IFD_IPVERS);
-		return;
-	}
-	for (unsigned int i = 0; i < n; i++)
-		bytes += m[i]->m_pkthdr.len;
-	it.it_n = n;
-	memcpy(it.it_m, m, n * sizeof(m[0]));
-	error = ng_fwd_item(&it, atomic_load_explicit(&fi->fi_hook[family],
-	    memory_order_acquire));
-	if (error != 0)
-		if_output_failed(ifp, n, bytes, IFD_GRAPH);
+	else
+		ng_ifnode_send(ifp, atomic_load_explicit(&fi->fi_hook[family],
+		    memory_order_acquire), m, n);
 }
 
 static void
@@ -148,17 +136,13 @@ ng_iface_rcvdata(hook_p hook, item_p it)
 	struct ng_iface *fi = ng_node_private(ng_hook_node(hook));
 	enum iface_family family = (enum iface_family)(uintptr_t)
 	    ng_hook_private(hook);
-	struct ifnet *ifp = fi->fi_ifp;
+	struct ifnet *ifp = fi->fi_in.in_ifp;
 	unsigned int kept = 0;
 
 	NET_EPOCH_ASSERT();
 
-	if (__predict_false((atomic_load_explicit(&ifp->if_flags,
-	    memory_order_relaxed) & (IFF_UP | IFF_RUNNING)) !=
-	    (IFF_UP | IFF_RUNNING))) {
-		if_drop_burst(ifp, it->it_m, it->it_n, IFD_DOWN);
+	if (ng_ifnode_is_down(ifp, it))
 		return (ENETDOWN);
-	}
 	for (unsigned int i = 0; i < it->it_n; i++)
 		if (__predict_true(ng_iface_family(it->it_m[i]) == family))
 			it->it_m[kept++] = it->it_m[i];
@@ -236,7 +220,7 @@ ng_iface_rcvmsg(node_p node, struct ng_request *rq, hook_p lasthook)
 	struct ng_iface *fi = ng_node_private(node);
 	const struct ng_mesg *msg = ng_request_msg(rq);
 	const uint32_t cmd = msg->header.cmd;
-	struct ifnet *ifp = fi->fi_ifp;
+	struct ifnet *ifp = fi->fi_in.in_ifp;
 
 	(void)lasthook;
 	if ((msg->header.flags & NGF_RESP) != 0)
@@ -270,7 +254,7 @@ ng_iface_rcvmsg(node_p node, struct ng_request *rq, hook_p lasthook)
 static void
 ng_iface_init_ifp(struct ng_iface *fi)
 {
-	struct ifnet *ifp = fi->fi_ifp;
+	struct ifnet *ifp = fi->fi_in.in_ifp;
 
 	ifp->if_softc = fi;
 	atomic_init(&ifp->if_output, ng_iface_output);
@@ -286,31 +270,22 @@ static int
 ng_iface_constructor(node_p node)
 {
 	struct ng_iface *fi;
-	char name[IFNAMLEN];
 	int error;
 
 	if ((fi = calloc(1, sizeof(*fi))) == NULL)
 		return (ENOMEM);
-	error = ng_unit_take(&ng_ifaces, node, NG_IFACE_IFACE_NAME,
-	    &fi->fi_unit, name);
+	error = ng_ifnode_alloc(&ng_ifaces, &fi->fi_in, node,
+	    NG_IFACE_IFACE_NAME, IFT_PROPVIRTUAL);
 	if (error != 0)
 		goto free_iface;
-	error = if_alloc(ng_node_vnet(node), IFT_PROPVIRTUAL, name,
-	    &fi->fi_ifp);
-	if (error != 0)
-		goto give_unit;
 	ng_iface_init_ifp(fi);
 	ng_node_set_private(node, fi);
-	if (ng_name_node(node, name) != 0)
-		log_msg(LOG_WARNING, "can't acquire netgraph name %s", name);
-	error = if_attach(fi->fi_ifp);
+	error = ng_ifnode_attach(&fi->fi_in);
 	if (error != 0)
-		goto free_ifp;
+		goto free_ifnode;
 	return (0);
-free_ifp:
-	if_free(fi->fi_ifp);
-give_unit:
-	ng_unit_give(&fi->fi_unit);
+free_ifnode:
+	ng_ifnode_free(&fi->fi_in);
 free_iface:
 	free(fi);
 	return (error);
@@ -321,9 +296,8 @@ ng_iface_shutdown(node_p node)
 {
 	struct ng_iface *fi = ng_node_private(node);
 
-	if_detach(fi->fi_ifp);
-	if_free(fi->fi_ifp);
-	ng_unit_give(&fi->fi_unit);
+	if_detach(fi->fi_in.in_ifp);
+	ng_ifnode_free(&fi->fi_in);
 	free(fi);
 }
 
@@ -331,17 +305,14 @@ ng_iface_shutdown(node_p node)
 static int
 ng_iface_ifevent(struct vnet *vnet, struct ifnet *ifp, int event)
 {
-	struct ng_iface *fi;
-	struct ng_unit *nu;
+	struct ng_ifnode *in;
 
 	(void)vnet;
 	if (event != IF_EVENT_ADDR_ADD)
 		return (0);
-	LIST_FOREACH(nu, &ng_ifaces, nu_link) {
-		fi = __containerof(nu, struct ng_iface, fi_unit);
-		if (fi->fi_ifp == ifp)
+	LIST_FOREACH(in, &ng_ifaces, in_link)
+		if (in->in_ifp == ifp)
 			return (if_setflags(ifp, IFF_UP, 0));
-	}
 	return (0);
 }
 
@@ -359,17 +330,9 @@ ng_iface_attach(struct vnet *vnet)
 
 /* ---- Text ---- */
 
-static const struct ng_parse_fixedstring_info ifname_info = {
-	.bufSize = IFNAMLEN,
-};
-static const struct ng_parse_type ifname_type = {
-	.supertype = &ng_parse_fixedstring_type,
-	.info = &ifname_info,
-};
-
 static const struct ng_cmdlist ng_iface_cmds[] = {
 	{ NGM_IFACE_COOKIE, NGM_IFACE_GET_IFNAME, "getifname", NULL,
-	    &ifname_type },
+	    &ng_ifname_type },
 	{ NGM_IFACE_COOKIE, NGM_IFACE_POINT2POINT, "point2point", NULL,
 	    NULL },
 	{ NGM_IFACE_COOKIE, NGM_IFACE_BROADCAST, "broadcast", NULL, NULL },
