@@ -190,8 +190,8 @@ def meaning(sweep, chosen):
 
 def measure(ctx):
     """Run it; write the page."""
-    conditions = machine()
-    rounds, secs = ctx.rounds(20, 3), ctx.secs(0.25)
+    conditions = machine(ctx.load)
+    rounds, secs = ctx.rounds(30, 3), ctx.secs(0.25)
     sweep = Sweep(ctx)
     sweep.run(rounds, secs)
     sweep.compare()

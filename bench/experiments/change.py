@@ -123,9 +123,9 @@ def meaning(runs, verdict, plain):
 
 def measure(ctx):
     """Run it; write the page."""
-    conditions = machine()
+    conditions = machine(ctx.load)
     raw = ctx.figures('4')
-    rounds, secs = ctx.rounds(12), ctx.secs(2.0, 0.5)
+    rounds, secs = ctx.rounds(16), ctx.secs(2.0, 0.5)
     runs = {'quiet': [], 'change': []}
     rates = [a for kind, rate in RATES.items() for a in (f'--{kind}', rate)]
     for n in range(rounds):

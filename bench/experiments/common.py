@@ -109,22 +109,31 @@ def first_line(argv):
         return 'unknown'
 
 
-def machine():
-    """The machine and the build, as a page says it."""
+def commit():
+    """Of what the programs are built; the pages themselves do not count."""
+    changed = first_line(['git', 'status', '--porcelain', '-uno', '--', '.',
+                          ':!docs/experiments'])
+    name = first_line(['git', 'rev-parse', '--short', 'HEAD'])
+    return name + (', changed' if changed != 'unknown' else '')
+
+
+def machine(load):
+    """The machine and the build, as a page says it.
+
+    load: the load average before anything of ours ran.
+    """
     info = pathlib.Path('/proc/cpuinfo').read_text(encoding='utf-8')
     model = re.search(r'^model name\s*: (.*)$', info, re.M)
     virtual = re.search(r'^flags\s*:.*\bhypervisor\b', info, re.M)
-    commit = first_line(['git', 'describe', '--always', '--dirty'])
-    load = os.getloadavg()[0]
     return '\n'.join((
         f'- CPU: {model.group(1) if model else platform.machine()}, '
         f'{len(os.sched_getaffinity(0))} CPUs'
         f'{", a virtual machine" if virtual else ""}',
         f'- Linux {platform.release()}',
         f'- {first_line(["cc", "--version"])}, `{" ".join(SETUP)}`',
-        f'- netepoch at {commit}',
+        f'- netepoch at {commit()}',
         f'- {time.strftime("%Y-%m-%d %H:%M", time.gmtime())} UTC, load '
-        f'average {load:.1f} at the start of the experiment'
+        f'average {load:.1f} before the experiments'
         + (': **other programs were running**' if load > 1 else '')))
 
 
@@ -140,6 +149,7 @@ class Context:
         self.hosts = {epoch: hostmod.Host(tree, args.quick)
                       for epoch, tree in trees.items()}
         self.command = args.command
+        self.load = args.load
         self.cpu, self.other = self.pick_cpus()
         self.started = time.monotonic()
 

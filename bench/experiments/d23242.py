@@ -103,9 +103,9 @@ def in_short(label, verdict):
 
 def measure(ctx):
     """Run it; write the page."""
-    conditions = machine()
+    conditions = machine(ctx.load)
     raw = ctx.figures('1')
-    rounds, vrounds = ctx.rounds(25), ctx.rounds(12, 3)
+    rounds, vrounds = ctx.rounds(40), ctx.rounds(20, 3)
     secs = ctx.secs(0.2)
     memory(ctx, raw, secs, rounds)
     missing = None if ctx.smoke else on_veth(ctx, raw, vrounds)

@@ -37,9 +37,9 @@ def meaning(what, verdict):
 
 def measure(ctx):
     """Run it; write the page."""
-    conditions = machine()
+    conditions = machine(ctx.load)
     raw = ctx.figures('2')
-    rounds, secs = ctx.rounds(25), ctx.secs(0.2)
+    rounds, secs = ctx.rounds(40), ctx.secs(0.2)
     order = [(e, b, s) for e in EPOCHS for b in BURSTS
              for s in ('second', 'single')]
     for n in range(rounds):
