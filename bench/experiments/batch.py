@@ -91,12 +91,13 @@ class Sweep:
     def compare(self):
         """Each batch against the largest."""
         for run in RUNS:
-            self.raw.relate([f'run{run}-batch{b}' for b in BATCHES])
-            last = f'run{run}-batch{BATCHES[-1]}-by-round'
+            last = f'run{run}-batch{BATCHES[-1]}'
+            self.raw.relate(last, [f'run{run}-batch{b}' for b in BATCHES[:-1]])
             for batch in BATCHES[:-1]:
-                one = f'run{run}-batch{batch}-by-round'
-                said, (verdict,) = self.raw.compare(last, one, plot=False)
-                self.seen[run, batch] = self.raw.resolution(last, one)
+                one = f'run{run}-batch{batch}'
+                said, (verdict,) = self.raw.compare(
+                    f'{last}-as-100', f'{one}-percent', plot=False)
+                self.seen[run, batch] = self.raw.resolution(one)
                 self.verdicts[run, batch] = verdict
                 self.said.append(said)
 
@@ -136,12 +137,13 @@ class Sweep:
         """Throughput beside sections and grace periods."""
         left = []
         for run in RUNS:
-            best = self.raw.mean(f'run{run}-batch{BATCHES[-1]}')
-            left.append((f'throughput, {run} a run', [
-                (b, self.raw.mean(f'run{run}-batch{b}') / best * 100,
-                 statistics.stdev(
-                     self.raw.values[f'run{run}-batch{b}-by-round'])
-                 / best * 100) for b in BATCHES]))
+            points = []
+            for b in BATCHES[:-1]:
+                name = f'run{run}-batch{b}-percent'
+                points.append((b, self.raw.mean(name),
+                               statistics.stdev(self.raw.values[name])))
+            points.append((BATCHES[-1], 100, 0))
+            left.append((f'throughput, {run} a run', points))
         right = [(title, [(b, max(self.figure(64, b, key, part), 0.001), None)
                           for b in BATCHES])
                  for title, key, part in (
@@ -212,7 +214,7 @@ def measure(ctx):
         out='\n\n'.join(f'**{r} packet{"s" if r > 1 else ""} a run**\n\n'
                         + sweep.table(r) for r in RUNS),
         detail='The deviation in the picture and what is said against 1000 are '
-               'of runs divided by the speed of their round.\n\n'
+               'of runs in percent of that with 1000 in their round.\n\n'
                '<details><summary>ministat of those, a batch of 1000 first, '
                'each other against it</summary>\n\n' + block('\n'.join(sweep.said))
                + '\n\n</details>',

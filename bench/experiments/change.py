@@ -125,7 +125,7 @@ def measure(ctx):
     """Run it; write the page."""
     conditions = machine(ctx.load)
     raw = ctx.figures('4')
-    rounds, secs = ctx.rounds(16), ctx.secs(2.0, 0.5)
+    rounds, secs = ctx.rounds(20), ctx.secs(2.0, 0.5)
     runs = {'quiet': [], 'change': []}
     rates = [a for kind, rate in RATES.items() for a in (f'--{kind}', rate)]
     for n in range(rounds):
@@ -151,6 +151,6 @@ def measure(ctx):
               f'{max(r["grace_us"]["max"] for r in runs["quiet"]):,.0f}).',
         done=DONE.format(runs=rounds, secs=secs), machine=conditions,
         out=table(runs), detail='ministat of the throughput, quiet first: the runs as they are, '
-        'then divided by the speed of their round:\n\n'
+        'then in percent of the first in their round:\n\n'
         + block(said), means=meaning(runs, verdict, plain),
         picture_text='each run as a dot, the averages as lines')

@@ -53,8 +53,8 @@ PAGE = """\
 {means}
 
 The raw runs are in [raw/](raw), one number a line, in the order they were
-made; `by-round`: divided by the speed of their round, which is the average of
-its runs, each in terms of its variant's average.
+made; `percent`: of the run of the first in the same round, which is then a
+column of 100.
 """
 QUICK = """\
 > A quick run: few and short runs, to see that the experiment works. Its
@@ -69,10 +69,10 @@ program, and two that they left open. `make experiments` makes all of it anew,
 pages included, in under 20 minutes; `make experiments QUICK=1` in under three,
 to see that it works. A page says what was done, on what machine, what came
 out, and what it means; a difference is one that ministat proves, at 95 %
-confidence, from runs that took turns (A B A B …), each divided by the speed of
-its round: the machine's fast and slow phases, which last longer than a round,
-are in all runs of a round alike. What ministat says of the runs as they are
-stands beside it.
+confidence, from runs that took turns (A B A B …), each in percent of what it is
+compared with in the same round: the machine's fast and slow phases, which last
+longer than a round, are in all runs of a round alike. What ministat says of
+the runs as they are stands beside it.
 
 | | experiment | in short |
 |---|---|---|

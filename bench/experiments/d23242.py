@@ -142,7 +142,7 @@ def measure(ctx):
         machine=conditions,
         out='Averages, in million packets a second:\n\n' + '\n'.join(rows),
         detail='ministat, with the entry per packet first: the runs as they are, '
-               'then divided by the speed of their round:\n\n'
+               'then in percent of the first in their round:\n\n'
                + '\n\n'.join(out),
         means='\n'.join(means),
         picture_text='each run as a dot, the averages as lines; whole bursts '

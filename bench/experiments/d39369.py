@@ -74,7 +74,7 @@ def measure(ctx):
         done=DONE.format(runs=rounds, secs=secs), machine=conditions,
         out='Averages, in million packets a second:\n\n' + '\n'.join(rows),
         detail='ministat, with the second entry first: the runs as they are, '
-               'then divided by the speed of their round:\n\n'
+               'then in percent of the first in their round:\n\n'
                + '\n\n'.join(out),
         means='\n'.join(means),
         picture_text='each run as a dot, the averages as lines')

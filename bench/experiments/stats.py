@@ -92,42 +92,36 @@ class Raw:
         """The average of its runs."""
         return statistics.mean(self.values[variant])
 
-    def relate(self, variants):
-        """In further files: each run, divided by the speed of its round.
+    def relate(self, base, others):
+        """In further files: each run in percent of base's in its round.
 
         The machine has fast and slow phases that last longer than a round, and
-        are in all its runs alike.  A round's speed is the average of its runs,
-        each in terms of its variant's average, so that all weigh the same.
+        are in all its runs alike.  That of base is 100 each time: to compare
+        with it is Student's test of pairs.
         """
-        means = [self.mean(v) for v in variants]
-        for row in zip(*(self.values[v] for v in variants)):
-            speed = statistics.mean(x / m for x, m in zip(row, means))
-            for variant, value in zip(variants, row):
-                self.add(f'{variant}-by-round', value / speed)
+        for one, *rest in zip(*(self.values[v] for v in (base, *others))):
+            self.add(f'{base}-as-100', 100)
+            for variant, value in zip(others, rest):
+                self.add(f'{variant}-percent', value / one * 100)
 
     def compare(self, *variants, plot=True):
         """ministat over variants; the first is what the others are beside."""
         return ministat(self.directory, [self.name(v) for v in variants],
                         plot)
 
-    def compare_both(self, *variants):
+    def compare_both(self, base, *others):
         """ministat of the runs as they are, and within rounds.
 
         What both said, the verdicts on the first, those on the second.
         """
-        self.relate(variants)
-        plain, verdicts_plain = self.compare(*variants)
+        self.relate(base, others)
+        plain, verdicts_plain = self.compare(base, *others)
         related, verdicts_related = self.compare(
-            *(f'{v}-by-round' for v in variants))
+            f'{base}-as-100', *(f'{v}-percent' for v in others))
         return plain + '\n' + related, verdicts_plain, verdicts_related
 
-    def resolution(self, one, other):
-        """The smallest difference, in percent, that these runs could prove.
-
-        Student's t for 95 % is 2.1 for 18 degrees of freedom; the page only
-        says whether the runs are good enough to choose by.
-        """
-        a, b = self.values[one], self.values[other]
-        spread = ((statistics.variance(a) + statistics.variance(b)) / 2) ** .5
-        return (2.1 * spread * (1 / len(a) + 1 / len(b)) ** .5
-                / statistics.mean(a) * 100)
+    def resolution(self, variant):
+        """The smallest difference within rounds, in percent, that these runs
+        could prove: about two deviations of their average."""
+        values = self.values[f'{variant}-percent']
+        return 2 * statistics.stdev(values) / len(values) ** 0.5
