@@ -27,6 +27,7 @@
 #include "ifnet/vnet.h"
 #include <netepoch/mbuf.h>
 #include "netgraph/ng_private.h"
+#include "netgraph/ng_var.h"
 
 _Static_assert(NG_BURST == MBUF_BURST, "an item is a burst");
 
@@ -239,6 +240,30 @@ ng_fwd_item(item_p it, hook_p hook)
 	if (__predict_false((flags & ng_slow) != 0 || ng_too_far()))
 		return (ng_fwd_slow(it, peer, node, flags));
 	return (ng_call(peer, node, it));
+}
+
+/* The flags are read once: what is not invalid now is valid here to the end. */
+bool
+ng_fwd_item_live(item_p it, hook_p hook)
+{
+	uint32_t flags;
+	node_p node;
+	hook_p peer;
+
+	NET_EPOCH_ASSERT();
+
+	peer = atomic_load_explicit(&hook->hk_peer, memory_order_acquire);
+	if (__predict_false(peer == NULL))
+		return (false);
+	node = peer->hk_node;
+	flags = ng_flags(&node->nd_flags) | ng_flags(&peer->hk_flags);
+	if (__predict_false((flags & NGF_INVALID) != 0))
+		return (false);
+	if (__predict_false((flags & ng_slow) != 0 || ng_too_far()))
+		(void)ng_fwd_slow(it, peer, node, flags);
+	else
+		(void)ng_call(peer, node, it);
+	return (true);
 }
 
 int

@@ -19,6 +19,13 @@ struct ng_type;
 struct vnet;
 
 /*
+ * ng_fwd_item() for who knows another way: false, and the packets are the
+ * caller's still, if the hook or the node behind it is coming to its end.
+ * In the epoch; for nodes of this tree.
+ */
+bool	ng_fwd_item_live(item_p item, hook_p hook);
+
+/*
  * An empty graph for vnet, whose v_intr, v_callouts and v_sysctl are there.
  * errno value.  Outside the epoch, as is all of this.
  */

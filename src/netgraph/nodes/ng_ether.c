@@ -38,6 +38,7 @@
 
 #include "ether/ether_var.h"
 #include "netgraph/nodes/ng_ifnode.h"
+#include "netgraph/ng_var.h"
 #include "netgraph/nodes/ng_nodes.h"
 #include "sys/log.h"
 #include "wire/ether.h"
@@ -79,39 +80,31 @@ ng_ether_hook(struct ng_ether_place *ep)
 	return (atomic_load_explicit(&ep->ep_hook, memory_order_acquire));
 }
 
-static void
-ng_ether_send(hook_p hook, struct mbuf **m, unsigned int n)
-{
-	struct ng_item it;
-
-	it.it_n = n;
-	memcpy(it.it_m, m, n * sizeof(m[0]));
-	(void)ng_fwd_item(&it, hook);
-}
-
 /*
- * The hook of a place that was taken, or NULL: it is being disconnected now,
+ * To the hook of a place that was taken.  False: it is being disconnected now,
  * and packets go on where they would without the node.  It is no longer valid
  * for a whole grace period before the node is told and gives the place back.
  */
-static inline hook_p
-ng_ether_way(struct if_hook *ih)
+static bool
+ng_ether_send(struct if_hook *ih, struct mbuf **m, unsigned int n)
 {
+	struct ng_item it;
 	hook_p hook;
 
 	hook = ng_ether_hook(__containerof(ih, struct ng_ether_place, ep_ih));
-	return (hook != NULL && ng_hook_valid(hook) ? hook : NULL);
+	if (hook == NULL)
+		return (false);
+	it.it_n = n;
+	memcpy(it.it_m, m, n * sizeof(m[0]));
+	return (ng_fwd_item_live(&it, hook));
 }
 
 static void
 ng_ether_lower(struct if_hook *ih, struct ifnet *ifp, struct mbuf **m,
     unsigned int n)
 {
-	hook_p hook = ng_ether_way(ih);
 
-	if (hook != NULL)
-		ng_ether_send(hook, m, n);
-	else
+	if (!ng_ether_send(ih, m, n))
 		ether_demux(ifp, m, n);
 }
 
@@ -119,13 +112,12 @@ static void
 ng_ether_upper(struct if_hook *ih, struct ifnet *ifp, struct mbuf **m,
     unsigned int n)
 {
-	hook_p hook = ng_ether_way(ih);
+	bool sent;
 
-	if (hook != NULL) {
-		ng_outbound_enter();
-		ng_ether_send(hook, m, n);
-		ng_outbound_exit();
-	} else
+	ng_outbound_enter();
+	sent = ng_ether_send(ih, m, n);
+	ng_outbound_exit();
+	if (!sent)
 		(void)if_transmit_lower(ifp, m, n);
 }
 
@@ -133,11 +125,8 @@ static void
 ng_ether_orphans(struct if_hook *ih, struct ifnet *ifp, struct mbuf **m,
     unsigned int n)
 {
-	hook_p hook = ng_ether_way(ih);
 
-	if (hook != NULL)
-		ng_ether_send(hook, m, n);
-	else
+	if (!ng_ether_send(ih, m, n))
 		if_drop_burst(ifp, m, n, IFD_ETHERTYPE);
 }
 
