@@ -282,7 +282,7 @@ linux_port_used(int index, const struct if_driver *drv, char *ifname,
 	return (lp != NULL);
 }
 
-int
+static int
 linux_port_watch(struct linux_port *lp)
 {
 	struct linux_if li;
@@ -330,6 +330,20 @@ linux_port_unwatch(struct linux_port *lp)
 	callout_drain(&lp->lp_callout);
 	linux_port_mode_end(&lp->lp_promisc);
 	linux_port_mode_end(&lp->lp_allmulti);
+}
+
+int
+linux_port_attach(struct linux_port *lp)
+{
+	int error;
+
+	error = linux_port_watch(lp);
+	if (error != 0)
+		return (error);
+	error = if_attach(lp->lp_ifp);
+	if (error != 0)
+		linux_port_unwatch(lp);
+	return (error);
 }
 
 /*

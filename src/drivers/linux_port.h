@@ -76,8 +76,11 @@ int	linux_port_ifnet(struct linux_port *lp, struct vnet *vnet,
  */
 bool	linux_port_used(int index, const struct if_driver *drv, char *ifname,
 	    size_t len);
-/* Begin to follow the device; after if_attach().  ENOMEM, EMFILE, ... */
-int	linux_port_watch(struct linux_port *lp);
+/*
+ * Begin to follow the device, and if_attach() lp_ifp; on failure neither.
+ * ENOMEM, EMFILE, ..., and what if_attach() gives.
+ */
+int	linux_port_attach(struct linux_port *lp);
 /*
  * The driver finds that a device that was away is no more.  Any thread that
  * may block, lp_stats too.

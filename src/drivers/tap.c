@@ -326,16 +326,11 @@ tap_create(struct vnet *vnet, const char *name, struct if_spec *sp,
 	    &sc->sc_ih);
 	if (error != 0)
 		goto destroy_event;
-	error = linux_port_watch(&sc->sc_port);
+	error = linux_port_attach(&sc->sc_port);
 	if (error != 0)
 		goto remove_handler;
-	error = if_attach(sc->sc_port.lp_ifp);
-	if (error != 0)
-		goto unwatch;
 	*ifpp = sc->sc_port.lp_ifp;
 	return (0);
-unwatch:
-	linux_port_unwatch(&sc->sc_port);
 remove_handler:
 	intr_handler_remove(sc->sc_ih);
 destroy_event:

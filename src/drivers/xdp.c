@@ -353,16 +353,11 @@ xdp_create(struct vnet *vnet, const char *name, struct if_spec *sp,
 	error = xdp_start(sc, name, &xo);
 	if (error != 0)
 		goto free_ifp;
-	error = linux_port_watch(&sc->sc_port);
+	error = linux_port_attach(&sc->sc_port);
 	if (error != 0)
 		goto stop_queues;
-	error = if_attach(sc->sc_port.lp_ifp);
-	if (error != 0)
-		goto unwatch;
 	*ifpp = sc->sc_port.lp_ifp;
 	return (0);
-unwatch:
-	linux_port_unwatch(&sc->sc_port);
 stop_queues:
 	xdp_stop(sc);
 free_ifp:
