@@ -295,17 +295,28 @@ ng_netflow_disconnect(hook_p hook)
 
 /* ---- Messages ---- */
 
-/* The interface of a number that stands first in the argument; EINVAL. */
+/* The argument, which is len bytes; EINVAL. */
 static int
-nf_msg_iface(struct netflow *nf, const struct ng_mesg *msg, size_t len,
-    struct nf_iface **nip)
+nf_msg_arg(const struct ng_mesg *msg, void *arg, size_t len)
+{
+
+	if (msg->header.arglen != len)
+		return (EINVAL);
+	memcpy(arg, msg->data, len);
+	return (0);
+}
+
+/* The same, and the interface of the number that stands first in it. */
+static int
+nf_msg_iface(struct netflow *nf, const struct ng_mesg *msg, void *arg,
+    size_t len, struct nf_iface **nip)
 {
 	struct nf_iface *ni;
 	uint16_t n;
 
-	if (msg->header.arglen != len)
+	if (nf_msg_arg(msg, arg, len) != 0)
 		return (EINVAL);
-	memcpy(&n, msg->data, sizeof(n));
+	memcpy(&n, arg, sizeof(n));
 	if (n >= NG_NETFLOW_MAXIFACES || (ni = nf->nf_iface[n]) == NULL ||
 	    (atomic_load(&ni->ni_in) == NULL &&
 	    atomic_load(&ni->ni_out) == NULL))
@@ -346,11 +357,10 @@ nf_ifinfo(struct netflow *nf, struct ng_request *rq)
 {
 	struct ng_netflow_ifinfo ii;
 	struct nf_iface *ni;
-	int error;
+	uint16_t n;
 
-	error = nf_msg_iface(nf, ng_request_msg(rq), sizeof(uint16_t), &ni);
-	if (error != 0)
-		return (error);
+	if (nf_msg_iface(nf, ng_request_msg(rq), &n, sizeof(n), &ni) != 0)
+		return (EINVAL);
 	memset(&ii, 0, sizeof(ii));
 	ii.ifinfo_packets = atomic_load(&ni->ni_packets);
 	ii.ifinfo_dlt = atomic_load(&ni->ni_dlt);
@@ -392,12 +402,9 @@ nf_setdlt(struct netflow *nf, const struct ng_mesg *msg)
 {
 	struct ng_netflow_setdlt set;
 	struct nf_iface *ni;
-	int error;
 
-	error = nf_msg_iface(nf, msg, sizeof(set), &ni);
-	if (error != 0)
-		return (error);
-	memcpy(&set, msg->data, sizeof(set));
+	if (nf_msg_iface(nf, msg, &set, sizeof(set), &ni) != 0)
+		return (EINVAL);
 	if (set.dlt != NF_DLT_ETHER && set.dlt != NF_DLT_RAW)
 		return (EINVAL);
 	atomic_store(&ni->ni_dlt, set.dlt);
@@ -409,12 +416,9 @@ nf_setifindex(struct netflow *nf, const struct ng_mesg *msg)
 {
 	struct ng_netflow_setifindex set;
 	struct nf_iface *ni;
-	int error;
 
-	error = nf_msg_iface(nf, msg, sizeof(set), &ni);
-	if (error != 0)
-		return (error);
-	memcpy(&set, msg->data, sizeof(set));
+	if (nf_msg_iface(nf, msg, &set, sizeof(set), &ni) != 0)
+		return (EINVAL);
 	atomic_store(&ni->ni_index, set.index);
 	return (0);
 }
@@ -424,12 +428,9 @@ nf_setconfig(struct netflow *nf, const struct ng_mesg *msg)
 {
 	struct ng_netflow_setconfig set;
 	struct nf_iface *ni;
-	int error;
 
-	error = nf_msg_iface(nf, msg, sizeof(set), &ni);
-	if (error != 0)
-		return (error);
-	memcpy(&set, msg->data, sizeof(set));
+	if (nf_msg_iface(nf, msg, &set, sizeof(set), &ni) != 0)
+		return (EINVAL);
 	atomic_store(&ni->ni_conf, set.conf & NF_CONF_ALL);
 	return (0);
 }
@@ -439,9 +440,8 @@ nf_settimeouts(struct netflow *nf, const struct ng_mesg *msg)
 {
 	struct ng_netflow_settimeouts set;
 
-	if (msg->header.arglen != sizeof(set))
+	if (nf_msg_arg(msg, &set, sizeof(set)) != 0)
 		return (EINVAL);
-	memcpy(&set, msg->data, sizeof(set));
 	atomic_store(&nf->nf_inactive, set.inactive_timeout);
 	atomic_store(&nf->nf_active, set.active_timeout);
 	return (0);
@@ -452,9 +452,8 @@ nf_settemplate(struct netflow *nf, const struct ng_mesg *msg)
 {
 	struct ng_netflow_settemplate set;
 
-	if (msg->header.arglen != sizeof(set))
+	if (nf_msg_arg(msg, &set, sizeof(set)) != 0)
 		return (EINVAL);
-	memcpy(&set, msg->data, sizeof(set));
 	atomic_store(&nf->nf_export.ne_tmpl_time, set.time);
 	atomic_store(&nf->nf_export.ne_tmpl_packets, set.packets);
 	return (0);
@@ -465,9 +464,8 @@ nf_setmtu(struct netflow *nf, const struct ng_mesg *msg)
 {
 	struct ng_netflow_setmtu set;
 
-	if (msg->header.arglen != sizeof(set))
+	if (nf_msg_arg(msg, &set, sizeof(set)) != 0)
 		return (EINVAL);
-	memcpy(&set, msg->data, sizeof(set));
 	if (set.mtu < NF_MTU_MIN || set.mtu > NF_MTU_MAX)
 		return (EINVAL);
 	atomic_store(&nf->nf_export.ne_mtu, set.mtu);
