@@ -27,10 +27,9 @@ static void
 hub_abc(void)
 {
 
-	assert_int_equal(ngt_mkpeer(".", "hub", "a", "a"), 0);
-	assert_int_equal(ngt_name("a", "h"), 0);
-	assert_int_equal(ngt_connect(".", "h:", "b", "b"), 0);
-	assert_int_equal(ngt_connect(".", "h:", "c", "c"), 0);
+	ngt_make("hub", "h", "a");
+	ngt_join("h", "b");
+	ngt_join("h", "c");
 }
 
 static void

@@ -27,11 +27,10 @@ make_o2m(void)
 {
 	char name[NG_HOOKSIZ];
 
-	assert_int_equal(ngt_mkpeer(".", "one2many", "one", "one"), 0);
-	assert_int_equal(ngt_name("one", "o"), 0);
+	ngt_make("one2many", "o", "one");
 	for (int i = 0; i < LINKS; i++) {
 		snprintf(name, sizeof(name), "many%d", i);
-		assert_int_equal(ngt_connect(".", "o:", name, name), 0);
+		ngt_join("o", name);
 	}
 }
 

@@ -25,10 +25,9 @@ static void
 make_split(void)
 {
 
-	assert_int_equal(ngt_mkpeer(".", "split", "mixed", "mixed"), 0);
-	assert_int_equal(ngt_name("mixed", "s"), 0);
-	assert_int_equal(ngt_connect(".", "s:", "in", "in"), 0);
-	assert_int_equal(ngt_connect(".", "s:", "out", "out"), 0);
+	ngt_make("split", "s", "mixed");
+	ngt_join("s", "in");
+	ngt_join("s", "out");
 }
 
 static void

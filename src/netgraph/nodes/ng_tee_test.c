@@ -25,13 +25,10 @@ static void
 make_tee(void)
 {
 
-	assert_int_equal(ngt_mkpeer(".", "tee", "left", "left"), 0);
-	assert_int_equal(ngt_name("left", "t"), 0);
-	assert_int_equal(ngt_connect(".", "t:", "right", "right"), 0);
-	assert_int_equal(ngt_connect(".", "t:", "left2right", "left2right"),
-	    0);
-	assert_int_equal(ngt_connect(".", "t:", "right2left", "right2left"),
-	    0);
+	ngt_make("tee", "t", "left");
+	ngt_join("t", "right");
+	ngt_join("t", "left2right");
+	ngt_join("t", "right2left");
 }
 
 static void
