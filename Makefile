@@ -8,7 +8,7 @@ RELEASE	= $(BUILD)/release
 
 .PHONY: all run test bench experiments install clean help
 .PHONY: bench-mem bench-veth bench-callgrind bench-fib bench-epoch \
-    bench-intr bench-netgraph bench-ngctl
+    bench-intr bench-netgraph bench-ngctl bench-gen
 
 all: $(RELEASE)/build.ninja
 	@ninja -C $(RELEASE) $(NINJAFLAGS)
@@ -30,7 +30,7 @@ test:
 
 # Figures beside those of the rivals; bench/README.md says how to read them.
 bench bench-mem bench-veth bench-callgrind bench-fib bench-epoch \
-    bench-intr bench-netgraph bench-ngctl:
+    bench-intr bench-netgraph bench-ngctl bench-gen:
 	@scripts/packages build run bench
 	@bench/run $@
 

@@ -13,7 +13,8 @@
  * What cannot be told beforehand is tried with the first frames.
  *
  * The program runs in system calls of a thread of its own, some LIVE_RUN_NS
- * long, never in the epoch.  What was sent is what the device has counted, for
+ * long because each waits for a grace period of the kernel at its end, never in
+ * the epoch; told to stop it does nothing for the rest of a call.  What was sent is what the device has counted, for
  * the kernel does not say how many it dropped; other traffic on the device may
  * hide such drops.  Stop joins the thread.
  */
@@ -44,9 +45,9 @@ static_assert(LIVE_WORDS * 8 >= FRAME_MAX, "a whole frame");
 #define	LIVE_BATCH	64u		/* frames redirected at once */
 #define	LIVE_TRY	64u		/* frames that show if it works */
 #define	LIVE_TRY_MS	200
-#define	LIVE_RUN_NS	30000000u	/* a system call's time */
-#define	LIVE_RUN_MIN	4096u
-#define	LIVE_RUN_MAX	(1u << 20)
+#define	LIVE_RUN_NS	500000000u	/* a system call's time */
+#define	LIVE_RUN_MIN	65536u
+#define	LIVE_RUN_MAX	(1u << 24)
 
 struct gen_live {
 	struct gen	*gl_g;		/* (c) */
@@ -59,8 +60,7 @@ struct gen_live {
 	uint64_t	 gl_left;	/* thread: frames to the count */
 	_Atomic bool	 gl_stop;	/* (a) relaxed */
 	_Atomic bool	 gl_done;	/* (a) release: with the numbers */
-	_Atomic uint64_t gl_made;	/* (a) relaxed, as all below */
-	_Atomic uint64_t gl_first;
+	_Atomic uint64_t gl_first;	/* (a) relaxed, as below */
 	_Atomic uint64_t gl_last;
 };
 
@@ -149,7 +149,15 @@ live_template(struct gen_live *gl, struct frame_gen *fg)
 	return (0);
 }
 
-/* Run the program n times; what of it was done counts also on an error. */
+static uint64_t
+live_made(struct gen_live *gl)
+{
+
+	return (__atomic_load_n(&gl->gl_bpf->bss->live_state.ls_made,
+	    __ATOMIC_RELAXED));
+}
+
+/* Run the program n times. */
 static int
 live_run(struct gen_live *gl, uint32_t n)
 {
@@ -159,14 +167,10 @@ live_run(struct gen_live *gl, uint32_t n)
 	    .ctx_in = &ctx, .ctx_size_in = sizeof(ctx),
 	    .repeat = (int)n, .flags = BPF_F_TEST_XDP_LIVE_FRAMES,
 	    .batch_size = LIVE_BATCH);
-	uint32_t before = gl->gl_bpf->bss->live_state.ls_number;
 	int error;
 
 	error = -bpf_prog_test_run_opts(bpf_program__fd(
 	    gl->gl_bpf->progs.gen_live), &opts);
-	gen_count(&gl->gl_made, __atomic_load_n(
-	    &gl->gl_bpf->bss->live_state.ls_number, __ATOMIC_RELAXED) -
-	    before);
 	return (error == EINTR ? 0 : error);
 }
 
@@ -191,10 +195,9 @@ live_thread(void *arg)
 		now = time_ns();
 		atomic_store_explicit(&gl->gl_last, now,
 		    memory_order_relaxed);
-		/* Setting up a run costs a millisecond: make it long. */
-		if (now - then < LIVE_RUN_NS && n < LIVE_RUN_MAX)
+		if (now - then < LIVE_RUN_NS / 2 && n < LIVE_RUN_MAX)
 			n *= 2;
-		else if (now - then > 4 * LIVE_RUN_NS && n > LIVE_RUN_MIN)
+		else if (now - then > LIVE_RUN_NS && n > LIVE_RUN_MIN)
 			n /= 2;
 	}
 	atomic_store_explicit(&gl->gl_done, true, memory_order_release);
@@ -279,6 +282,8 @@ gen_live_stop(struct gen_live *gl)
 	if (gl->gl_thread == NULL)
 		return;
 	atomic_store_explicit(&gl->gl_stop, true, memory_order_relaxed);
+	__atomic_store_n(&gl->gl_bpf->bss->live_state.ls_stop, 1,
+	    __ATOMIC_RELAXED);
 	thread_join(gl->gl_thread);
 	gl->gl_thread = NULL;
 }
@@ -302,7 +307,7 @@ gen_live_done(struct gen_live *gl)
 void
 gen_live_stats(struct gen_live *gl, struct gen_stats *st)
 {
-	uint64_t made = gen_read(&gl->gl_made);
+	uint64_t made = live_made(gl);
 	uint64_t sent = live_device_sent(gl->gl_dev);
 
 	sent = sent > gl->gl_before ? sent - gl->gl_before : 0;
@@ -314,5 +319,6 @@ gen_live_stats(struct gen_live *gl, struct gen_stats *st)
 	st->gs_tx_refused = made > sent && gen_live_done(gl) ? made - sent :
 	    0;
 	st->gs_tx_first = gen_read(&gl->gl_first);
-	st->gs_tx_last = gen_read(&gl->gl_last);
+	st->gs_tx_last = gen_live_done(gl) ? gen_read(&gl->gl_last) :
+	    time_ns();
 }

@@ -37,8 +37,10 @@ struct live_conf {
 /* Written by the program, read by anybody. */
 struct live_state {
 	__u64		ls_random;
-	__u32		ls_number;	/* of the next frame */
-	__u32		ls_sec, ls_nsec; /* network order */
+	__u64		ls_time;	/* seconds and ns as in a stamp */
+	__u64		ls_timesum;	/* of them, folded */
+	__u64		ls_made;	/* frames: the next one's number */
+	__u32		ls_stop;	/* make no more (written by us) */
 	__u32		ls_src, ls_dst;
 	__u32		ls_sport, ls_dport;
 };
