@@ -131,7 +131,7 @@ def test_padding(router):
     frame = bytes(router.udp(b"0123456789"))
     _, on = router.out(frame + b"\xee" * (60 - len(frame)))
     assert len(on) == 1 and payload(on[0]) == b"0123456789"
-    assert b"\xee" not in bytes(on[0])
+    assert b"\xee" not in bytes(on[0])[12:]     # behind random addresses
     if Padding in on[0]:
         assert bytes(on[0][Padding]).strip(b"\0") == b""
 
