@@ -548,9 +548,7 @@ def test_no_machine(lab):
 
 def test_tool_finds_it(wire):
     """`netepoch pkt-gen -i DRIVER:DEVICE` is netepoch-pkt-gen."""
-    env = dict(wire.lab.env)
-    env["PATH"] = f"{(netns.BUILD / ALONE).parent}:{env['PATH']}"
     p = netns.command(wire.ns.wrap([
         netns.BUILD / TOOL, "pkt-gen", "--libxo", "json", "-i", "packet:v0",
-        "-f", "tx", "-n", 7, "-w", 0]), check=False, env=env)
+        "-f", "tx", "-n", 7, "-w", 0]), check=False, env=wire.lab.env)
     assert sent(p)["sent"]["packets"] == 7

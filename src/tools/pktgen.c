@@ -79,7 +79,8 @@ pktgen_sleep_ms(long long ms)
 static int
 pktgen_alone(struct tool_ctx *tc, int argc, char **argv)
 {
-	char self[PATH_MAX], path[PATH_MAX + sizeof(PKTGEN_ALONE) + 1];
+	static const char *const dirs[] = { ".", "../pktgen" };
+	char self[PATH_MAX], path[PATH_MAX + 64], *dir;
 	char name[] = PKTGEN_ALONE, json[] = "--libxo=json";
 	char **words;
 	ssize_t n;
@@ -96,9 +97,13 @@ pktgen_alone(struct tool_ctx *tc, int argc, char **argv)
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (n > 0) {
 		self[n] = '\0';
-		(void)snprintf(path, sizeof(path), "%s/%s", dirname(self),
-		    PKTGEN_ALONE);
-		(void)execv(path, words);
+		dir = dirname(self);
+		/* Installed, and in a build tree. */
+		for (size_t k = 0; k < nitems(dirs); k++) {
+			(void)snprintf(path, sizeof(path), "%s/%s/%s", dir,
+			    dirs[k], PKTGEN_ALONE);
+			(void)execv(path, words);
+		}
 	}
 	(void)execvp(PKTGEN_ALONE, words);
 	free(words);
