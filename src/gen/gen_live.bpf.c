@@ -4,11 +4,12 @@
  */
 
 /*
- * The program that makes frames in the kernel: it is run on live frames, writes
- * them, and sends them out of the device.  The kernel uses the pages again with
- * whatever the receiver left in them, so all headers are written each time,
- * and number and time; the rest of the payload is as the page began.  Frames are
- * those of frame.c, and checksums follow from sums made once.
+ * The program that makes frames in the kernel: it is run on live frames,
+ * writes them, and sends them out of the device.  The kernel uses the pages
+ * again with whatever the receiver left in them, so all headers are written
+ * each time, and number and time; the rest of the payload is as the page
+ * began.  Frames are those of frame.c, and checksums follow from sums made
+ * once.
  *
  * The configuration is constant when the program is loaded, so the verifier
  * takes out what a kind of frame does not need.  It is read through a pointer
