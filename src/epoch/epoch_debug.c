@@ -134,13 +134,16 @@ static inline bool
 epoch_debug_enter_usual(epoch_t e, unsigned int kind, const char *file,
     int line)
 {
-	struct epoch_section *s = epoch_section_self(e);
-	struct epoch_td *td = epoch_td_self();
-	struct epoch_place *p = &td->td_place[epoch_index(epoch_slot(e))];
+	struct epoch_section *s;
+	struct epoch_place *p;
 
-	if (__builtin_expect(!epoch_debug_kind(e, kind) ||
-	    __atomic_load_n(&s->s_record.r_value, __ATOMIC_RELAXED) != 0 ||
-	    p->p_untimed == 0, 0))
+	/* Before e is looked at any closer: it may be anything. */
+	if (__builtin_expect(!epoch_debug_kind(e, kind), 0))
+		return (false);
+	s = epoch_section_self(e);
+	p = &epoch_td_self()->td_place[epoch_index(epoch_slot(e))];
+	if (__builtin_expect(__atomic_load_n(&s->s_record.r_value,
+	    __ATOMIC_RELAXED) != 0 || p->p_untimed == 0, 0))
 		return (false);
 	epoch_publish(e, &s->s_record);
 	EPOCH_PROBE1(enter, e);
