@@ -15,6 +15,7 @@ import select
 import shutil
 import socket
 import subprocess
+import unittest.mock
 
 import pytest
 
@@ -59,13 +60,15 @@ class Program:
     """A node of our own, through the library."""
 
     def __init__(self, ms, name):
-        # The library finds the machine by its process's environment.
-        for key in ("NETEPOCH_RUNDIR", "NETEPOCH_MACHINE"):
-            os.environ[key] = ms.env[key]
         self.lib = ctypes.CDLL(LIBRARY, use_errno=True)
         cs, self.ds = ctypes.c_int(), ctypes.c_int()
-        assert self.lib.NgMkSockNode(name.encode(), ctypes.byref(cs),
-                                     ctypes.byref(self.ds)) == 0
+        # The library finds the machine by its process's environment, which
+        # is that of all other tests, too.
+        where = {key: ms.env[key]
+                 for key in ("NETEPOCH_RUNDIR", "NETEPOCH_MACHINE")}
+        with unittest.mock.patch.dict(os.environ, where):
+            assert self.lib.NgMkSockNode(name.encode(), ctypes.byref(cs),
+                                         ctypes.byref(self.ds)) == 0
         self.cs = cs.value
         self.ds = self.ds.value
 
