@@ -24,8 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ifnet/vnet.h"
 #include <netepoch/mbuf.h>
+
+#include "ifnet/vnet.h"
 #include "netgraph/ng_private.h"
 #include "netgraph/ng_var.h"
 
