@@ -259,8 +259,8 @@ race_send(void *arg)
 }
 
 void
-ngt_race(const char *hook1, const char *hook2, void (*churn)(unsigned int),
-    unsigned int rounds)
+ngt_race_unsettled(const char *hook1, const char *hook2,
+    void (*churn)(unsigned int), unsigned int rounds)
 {
 	struct racer ra[2] = {
 		{ .ra_hook = hook1, .ra_seed = ngt_random() },
@@ -280,5 +280,13 @@ ngt_race(const char *hook1, const char *hook2, void (*churn)(unsigned int),
 	atomic_store(&race_over, true);
 	for (int i = 0; i < 2; i++)
 		thread_join(ra[i].ra_thread);
+}
+
+void
+ngt_race(const char *hook1, const char *hook2, void (*churn)(unsigned int),
+    unsigned int rounds)
+{
+
+	ngt_race_unsettled(hook1, hook2, churn, rounds);
 	ngt_settle();
 }

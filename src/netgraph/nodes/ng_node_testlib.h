@@ -73,5 +73,8 @@ uint64_t ngt_drops(struct ifnet *ifp, enum if_drop why);
  */
 void	ngt_race(const char *hook1, const char *hook2,
 	    void (*churn)(unsigned int round), unsigned int rounds);
+/* The same where a graph is left that may have a loop: packets go on. */
+void	ngt_race_unsettled(const char *hook1, const char *hook2,
+	    void (*churn)(unsigned int round), unsigned int rounds);
 
 #endif /* _NETGRAPH_NODES_NG_NODE_TESTLIB_H_ */
