@@ -182,6 +182,21 @@ ng_job_alloc(void (*fn)(struct netgraph *, struct ng_job *), node_p node,
 	return (jb);
 }
 
+/*
+ * For the end of a hook or node, which may not fail: it would be left half
+ * there.  Waits for memory.
+ */
+static struct ng_job *
+ng_job_must(void (*fn)(struct netgraph *, struct ng_job *), node_p node,
+    hook_p hook)
+{
+	struct ng_job *jb;
+
+	while ((jb = ng_job_alloc(fn, node, hook, NULL)) == NULL)
+		(void)sched_yield();
+	return (jb);
+}
+
 /* ---- What is put off ---- */
 
 static void
@@ -197,13 +212,8 @@ void
 ng_job_disconnect(hook_p hook)
 {
 	struct netgraph *ng = hook->hk_node->nd_graph;
-	struct ng_job *jb;
 
-	/* Must not fail: the node would keep a hook that is gone. */
-	while ((jb = ng_job_alloc(ng_job_disconnect_run, NULL, hook,
-	    NULL)) == NULL)
-		sched_yield();
-	(void)ng_job_add(ng, jb);
+	(void)ng_job_add(ng, ng_job_must(ng_job_disconnect_run, NULL, hook));
 }
 
 static void
@@ -237,23 +247,17 @@ ng_job_fn_run(struct netgraph *ng, struct ng_job *jb)
 void
 ng_rmnode_self(node_p node)
 {
-	struct ng_job *jb;
 
-	while ((jb = ng_job_alloc(ng_job_rmnode_run, node, NULL,
-	    NULL)) == NULL)
-		sched_yield();
-	(void)ng_job_add(node->nd_graph, jb);
+	(void)ng_job_add(node->nd_graph, ng_job_must(ng_job_rmnode_run, node,
+	    NULL));
 }
 
 void
 ng_rmhook_self(hook_p hook)
 {
-	struct ng_job *jb;
 
-	while ((jb = ng_job_alloc(ng_job_rmhook_run, NULL, hook,
-	    NULL)) == NULL)
-		sched_yield();
-	(void)ng_job_add(hook->hk_node->nd_graph, jb);
+	(void)ng_job_add(hook->hk_node->nd_graph, ng_job_must(
+	    ng_job_rmhook_run, NULL, hook));
 }
 
 int
