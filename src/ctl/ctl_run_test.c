@@ -151,9 +151,11 @@ test_unusable(void **state)
 
 /*
  * Many take and give up one name: at each moment at most one has it, and
- * nobody sees another error than EEXIST.
+ * nobody sees another error than EEXIST.  How the turns fall is the
+ * scheduler's affair: all go on until the name was had often enough.
  */
 #define	TAKERS	4
+#define	ROUNDS	500
 static _Atomic int holders;
 static _Atomic int rounds;
 
@@ -161,9 +163,9 @@ static void
 taker(void *arg)
 {
 	char err[256];
-	int error, fd, i;
+	int error, fd;
 
-	for (i = 0; i < 500; i++) {
+	while (rounds < ROUNDS) {
 		fd = ctl_machine_lock("M1", &error, err, sizeof(err));
 		if (fd == -1) {
 			if (error != EEXIST)
@@ -189,7 +191,7 @@ test_lock_race(void **state)
 		    THREAD_ANY_CPU, taker, NULL), 0);
 	for (i = 0; i < TAKERS; i++)
 		thread_join(td[i]);
-	assert_true(rounds >= 500 / TAKERS);
+	assert_int_equal(holders, 0);
 }
 
 int
