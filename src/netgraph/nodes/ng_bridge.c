@@ -119,9 +119,9 @@ bridge_move(struct bridge *br, struct bridge_link *bl, uint64_t key)
 {
 	struct bridge_hosts *bs = &br->br_hosts;
 	struct bridge_host *bh;
+	uint64_t now, *since;
 	bool log = false;
 	int error = 0;
-	uint64_t now;
 
 	mtx_lock(&bs->bs_mtx);
 	now = time_ns();
@@ -129,14 +129,15 @@ bridge_move(struct bridge *br, struct bridge_link *bl, uint64_t key)
 	if (bh == NULL) {
 		if (bridge_host_insert(bs, key, bl, bridge_now(br)) == ENOMEM)
 			bridge_count(bl, BRS_MEMORYFAILURES, 1);
-	} else if (atomic_load_explicit(&bh->bh_link,
-	    memory_order_relaxed) != bl) {
-		if ((now - bh->bh_since) / BRIDGE_SECOND <
+	} else if (bridge_host_link(bh) != bl) {
+		since = bridge_host_since(bs, bh);
+		if ((now - *since) / BRIDGE_SECOND <
 		    br->br_conf.minStableAge) {
 			log = bridge_mute(br, bl);
 			error = ELOOP;
 		} else {
-			bh->bh_since = now;
+			*since = now;
+			/* Pairs with the acquire in bridge_host_link(). */
 			atomic_store_explicit(&bh->bh_link, bl,
 			    memory_order_release);
 		}
@@ -256,7 +257,7 @@ bridge_drop_muted(struct bridge_link *in, struct bridge_burst *bb,
 
 /* Check frames and take their addresses; fetch what they hash to. */
 static inline void
-bridge_frames(const struct bridge_table *bt, struct bridge_link *in,
+bridge_frames(struct bridge_table *bt, struct bridge_link *in,
     struct bridge_burst *bb, item_p item)
 {
 	uint64_t octets = 0, dst, src;
@@ -318,7 +319,7 @@ bridge_source(struct bridge *br, struct bridge_link *in,
 
 /* Look the sources up, learn, drop what has gone round a loop. */
 static inline void
-bridge_sources(struct bridge *br, const struct bridge_table *bt,
+bridge_sources(struct bridge *br, struct bridge_table *bt,
     struct bridge_link *in, struct bridge_burst *bb)
 {
 	uint32_t now = bridge_now(br);
@@ -327,12 +328,10 @@ bridge_sources(struct bridge *br, const struct bridge_table *bt,
 
 	for (i = 0; i < bb->bb_n; i++) {
 		bh = bridge_host_find(bt, bb->bb_src[i]);
-		if (bh != NULL && atomic_load_explicit(&bh->bh_seen,
-		    memory_order_relaxed) != now)
-			atomic_store_explicit(&bh->bh_seen, now,
-			    memory_order_relaxed);
-		if (__predict_false(bh == NULL || atomic_load_explicit(
-		    &bh->bh_link, memory_order_acquire) != in)) {
+		if (bh != NULL)
+			bridge_host_see(bh, bb->bb_src[i], now);
+		if (__predict_false(bh == NULL ||
+		    bridge_host_link(bh) != in)) {
 			if (!bridge_source(br, in, bb, i, bh != NULL)) {
 				if (!bridge_muted(in))
 					continue;
@@ -354,7 +353,7 @@ bridge_sources(struct bridge *br, const struct bridge_table *bt,
  * are dropped.  True: all that is left goes to the same link.
  */
 static inline bool
-bridge_destinations(const struct bridge_table *bt, struct bridge_link *in,
+bridge_destinations(struct bridge_table *bt, struct bridge_link *in,
     struct bridge_burst *bb)
 {
 	struct bridge_link *to;
@@ -367,8 +366,7 @@ bridge_destinations(const struct bridge_table *bt, struct bridge_link *in,
 		if ((bb->bb_dst[i] & BRIDGE_KEY_MCAST) == 0) {
 			bh = bridge_host_find(bt, bb->bb_dst[i]);
 			if (bh != NULL)
-				to = atomic_load_explicit(&bh->bh_link,
-				    memory_order_acquire);
+				to = bridge_host_link(bh);
 		}
 		if (__predict_false(to == in)) {
 			m_freem(bb->bb_m[i]);
@@ -490,7 +488,7 @@ ng_bridge_rcvdata(hook_p hook, item_p item)
 {
 	struct bridge_link *in = ng_hook_private(hook);
 	struct bridge *br = in->bl_bridge;
-	const struct bridge_table *bt = bridge_table(&br->br_hosts);
+	struct bridge_table *bt = bridge_table(&br->br_hosts);
 	struct bridge_burst bb;
 	int error;
 

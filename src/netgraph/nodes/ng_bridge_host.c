@@ -19,16 +19,21 @@
 
 #define	BRIDGE_SLOTS_MIN	64
 
-/* Stands where a host was; its key is no address. */
-static struct bridge_host bridge_host_gone = { .bh_key = UINT64_MAX };
-
 /* ---- Tables ---- */
+
+static void
+bridge_table_free(struct bridge_table *bt)
+{
+
+	free(bt->bt_since);
+	free(bt);
+}
 
 static void
 bridge_table_free_cb(epoch_context_t ctx)
 {
 
-	free(__containerof(ctx, struct bridge_table, bt_ctx));
+	bridge_table_free(__containerof(ctx, struct bridge_table, bt_ctx));
 }
 
 /* An empty table in which n hosts use at most a quarter of the slots. */
@@ -36,13 +41,20 @@ static struct bridge_table *
 bridge_table_alloc(unsigned int n)
 {
 	struct bridge_table *bt;
-	size_t slots = BRIDGE_SLOTS_MIN;
+	size_t slots = BRIDGE_SLOTS_MIN, size;
 
 	while (slots < (size_t)n * 4)
 		slots *= 2;
-	bt = calloc(1, sizeof(*bt) + slots * sizeof(bt->bt_slot[0]));
-	if (bt == NULL)
+	/* A multiple of the alignment, as both parts are. */
+	size = sizeof(*bt) + slots * sizeof(bt->bt_slot[0]);
+	if ((bt = aligned_alloc(alignof(struct bridge_table), size)) == NULL)
 		return (NULL);
+	memset(bt, 0, size);
+	bt->bt_since = calloc(slots, sizeof(bt->bt_since[0]));
+	if (bt->bt_since == NULL) {
+		free(bt);
+		return (NULL);
+	}
 	bt->bt_mask = slots - 1;
 	bt->bt_shift = (unsigned int)__builtin_clzll(slots - 1);
 	/* Nobody outside can tell which addresses share a slot. */
@@ -53,22 +65,40 @@ bridge_table_alloc(unsigned int n)
 	return (bt);
 }
 
-/* Into the first slot that is empty or whose host is gone. */
-static bool
-bridge_table_put(struct bridge_table *bt, struct bridge_host *bh)
+/* The word of the host in slot i; 0: there is none. */
+static uint64_t
+bridge_slot_word(struct bridge_table *bt, size_t i)
 {
-	struct bridge_host *there;
-	size_t i;
+	uint64_t word;
 
-	for (i = bridge_slot(bt, bh->bh_key);; i = (i + 1) & bt->bt_mask) {
-		there = atomic_load_explicit(&bt->bt_slot[i],
-		    memory_order_relaxed);
-		if (there == NULL || there == &bridge_host_gone)
-			break;
-	}
+	word = atomic_load_explicit(&bt->bt_slot[i].bh_word,
+	    memory_order_relaxed);
+	return (word == BRIDGE_WORD_GONE ? 0 : word);
+}
+
+static uint64_t
+bridge_word_key(uint64_t word)
+{
+
+	return (word >> 16 & ~BRIDGE_KEY_MCAST);
+}
+
+/* Into the first slot that was never used. */
+static void
+bridge_table_put(struct bridge_table *bt, uint64_t word,
+    struct bridge_link *link, uint64_t since)
+{
+	size_t i = bridge_slot(bt, bridge_word_key(word));
+
+	while (atomic_load_explicit(&bt->bt_slot[i].bh_word,
+	    memory_order_relaxed) != BRIDGE_WORD_EMPTY)
+		i = (i + 1) & bt->bt_mask;
+	bt->bt_since[i] = since;
+	atomic_store_explicit(&bt->bt_slot[i].bh_link, link,
+	    memory_order_relaxed);
 	/* Pairs with the acquire in bridge_host_find(). */
-	atomic_store_explicit(&bt->bt_slot[i], bh, memory_order_release);
-	return (there == NULL);
+	atomic_store_explicit(&bt->bt_slot[i].bh_word, word,
+	    memory_order_release);
 }
 
 /* Move to a table that fits.  False: no memory, nothing has changed. */
@@ -76,19 +106,18 @@ static bool
 bridge_hosts_rebuild(struct bridge_hosts *bs)
 {
 	struct bridge_table *old = bridge_table(bs), *bt;
-	struct bridge_host *bh;
+	uint64_t word;
 
 	MTX_ASSERT(&bs->bs_mtx);
 
 	bt = bridge_table_alloc(bs->bs_n + 1);
 	if (bt == NULL)
 		return (false);
-	for (size_t i = 0; i <= old->bt_mask; i++) {
-		bh = atomic_load_explicit(&old->bt_slot[i],
-		    memory_order_relaxed);
-		if (bh != NULL && bh != &bridge_host_gone)
-			(void)bridge_table_put(bt, bh);
-	}
+	for (size_t i = 0; i <= old->bt_mask; i++)
+		if ((word = bridge_slot_word(old, i)) != 0)
+			bridge_table_put(bt, word,
+			    bridge_host_link(&old->bt_slot[i]),
+			    old->bt_since[i]);
 	bs->bs_used = bs->bs_n;
 	/* Pairs with the acquire in bridge_table(). */
 	atomic_store_explicit(&bs->bs_table, bt, memory_order_release);
@@ -114,10 +143,7 @@ void
 bridge_hosts_fini(struct bridge_hosts *bs)
 {
 
-	mtx_lock(&bs->bs_mtx);
-	bridge_hosts_forget(bs, NULL);
-	mtx_unlock(&bs->bs_mtx);
-	free(bridge_table(bs));
+	bridge_table_free(bridge_table(bs));
 	mtx_destroy(&bs->bs_mtx);
 }
 
@@ -132,11 +158,20 @@ bridge_host_lookup(struct bridge_hosts *bs, uint64_t key)
 	return (bridge_host_find(bridge_table(bs), key));
 }
 
+uint64_t *
+bridge_host_since(struct bridge_hosts *bs, struct bridge_host *bh)
+{
+	struct bridge_table *bt = bridge_table(bs);
+
+	MTX_ASSERT(&bs->bs_mtx);
+
+	return (&bt->bt_since[bh - bt->bt_slot]);
+}
+
 int
 bridge_host_insert(struct bridge_hosts *bs, uint64_t key,
     struct bridge_link *link, uint32_t now)
 {
-	struct bridge_host *bh;
 
 	MTX_ASSERT(&bs->bs_mtx);
 
@@ -145,109 +180,91 @@ bridge_host_insert(struct bridge_hosts *bs, uint64_t key,
 	if (bs->bs_used * 2 > bridge_table(bs)->bt_mask &&
 	    !bridge_hosts_rebuild(bs))
 		return (ENOMEM);
-	if ((bh = calloc(1, sizeof(*bh))) == NULL)
-		return (ENOMEM);
-	bh->bh_key = key;
-	bh->bh_since = time_ns();
-	atomic_init(&bh->bh_link, link);
-	atomic_init(&bh->bh_seen, now);
-	if (bridge_table_put(bridge_table(bs), bh))
-		bs->bs_used++;
+	bridge_table_put(bridge_table(bs), bridge_word(key, now), link,
+	    time_ns());
+	bs->bs_used++;
 	bs->bs_n++;
 	return (0);
 }
 
-/* One callback for all hosts that left the table together. */
 static void
-bridge_hosts_free_cb(epoch_context_t ctx)
+bridge_slot_clear(struct bridge_hosts *bs, struct bridge_table *bt, size_t i)
 {
-	struct bridge_host *bh = __containerof(ctx, struct bridge_host,
-	    bh_ctx), *next;
 
-	for (; bh != NULL; bh = next) {
-		next = bh->bh_dead;
-		free(bh);
-	}
+	atomic_store_explicit(&bt->bt_slot[i].bh_word, BRIDGE_WORD_GONE,
+	    memory_order_relaxed);
+	bs->bs_n--;
 }
 
-/* Out of their slots, then out of mind. */
+/* Or else the next search for an empty slot would be long. */
 static void
-bridge_hosts_bury(struct bridge_hosts *bs, struct bridge_host *dead)
+bridge_hosts_tidy(struct bridge_hosts *bs)
 {
 
-	if (dead == NULL)
-		return;
-	NET_EPOCH_CALL(bridge_hosts_free_cb, &dead->bh_ctx);
-	/* Or else the next search for an empty slot would be long. */
 	if ((bs->bs_used - bs->bs_n) * 4 > bridge_table(bs)->bt_mask)
 		(void)bridge_hosts_rebuild(bs);
-}
-
-static void
-bridge_slot_clear(struct bridge_hosts *bs, struct bridge_table *bt, size_t i,
-    struct bridge_host **dead)
-{
-	struct bridge_host *bh;
-
-	bh = atomic_load_explicit(&bt->bt_slot[i], memory_order_relaxed);
-	atomic_store_explicit(&bt->bt_slot[i], &bridge_host_gone,
-	    memory_order_release);
-	bs->bs_n--;
-	bh->bh_dead = *dead;
-	*dead = bh;
-}
-
-/* The host in slot i, if there is one. */
-static struct bridge_host *
-bridge_slot_host(struct bridge_table *bt, size_t i)
-{
-	struct bridge_host *bh;
-
-	bh = atomic_load_explicit(&bt->bt_slot[i], memory_order_relaxed);
-	return (bh == &bridge_host_gone ? NULL : bh);
 }
 
 void
 bridge_hosts_forget(struct bridge_hosts *bs, struct bridge_link *link)
 {
 	struct bridge_table *bt = bridge_table(bs);
-	struct bridge_host *bh, *dead = NULL;
 
 	MTX_ASSERT(&bs->bs_mtx);
 
-	for (size_t i = 0; i <= bt->bt_mask && bs->bs_n != 0; i++) {
-		bh = bridge_slot_host(bt, i);
-		if (bh != NULL && (link == NULL || atomic_load_explicit(
-		    &bh->bh_link, memory_order_relaxed) == link))
-			bridge_slot_clear(bs, bt, i, &dead);
-	}
-	bridge_hosts_bury(bs, dead);
+	for (size_t i = 0; i <= bt->bt_mask && bs->bs_n != 0; i++)
+		if (bridge_slot_word(bt, i) != 0 && (link == NULL ||
+		    bridge_host_link(&bt->bt_slot[i]) == link))
+			bridge_slot_clear(bs, bt, i);
+	bridge_hosts_tidy(bs);
 }
 
-/* Seconds since it was seen; a packet may be counted in the next one. */
+/*
+ * Seconds since it was seen, of which a word has the low 16 bits, at most one
+ * more than BRIDGE_STALE_MAX.  A packet may be counted in one of the next
+ * seconds.
+ */
 static uint32_t
-bridge_host_staleness(struct bridge_host *bh, uint32_t now)
+bridge_word_staleness(uint64_t word, uint32_t now)
 {
-	uint32_t seen;
+	uint32_t stale = (now - (uint32_t)word) & BRIDGE_WORD_SEEN;
 
-	seen = atomic_load_explicit(&bh->bh_seen, memory_order_relaxed);
-	return ((int32_t)(now - seen) > 0 ? now - seen : 0);
+	return (stale <= BRIDGE_STALE_MAX + 1 ? stale : 0);
+}
+
+/*
+ * Each second: for the word of a host that is kept for longer than it can say
+ * is moved on, or the host would seem new one day.
+ */
+static void
+bridge_host_age(struct bridge_hosts *bs, struct bridge_table *bt, size_t i,
+    uint32_t now, uint32_t limit)
+{
+	uint64_t word = bridge_slot_word(bt, i);
+	uint32_t stale;
+
+	if (word == 0)
+		return;
+	stale = bridge_word_staleness(word, now);
+	if (stale > limit)
+		bridge_slot_clear(bs, bt, i);
+	else if (stale > BRIDGE_STALE_MAX)
+		(void)atomic_compare_exchange_strong_explicit(
+		    &bt->bt_slot[i].bh_word, &word, bridge_word(
+		    bridge_word_key(word), now - BRIDGE_STALE_MAX),
+		    memory_order_relaxed, memory_order_relaxed);
 }
 
 void
 bridge_hosts_age(struct bridge_hosts *bs, uint32_t now, uint32_t limit)
 {
 	struct bridge_table *bt = bridge_table(bs);
-	struct bridge_host *bh, *dead = NULL;
 
 	MTX_ASSERT(&bs->bs_mtx);
 
-	for (size_t i = 0; i <= bt->bt_mask && bs->bs_n != 0; i++) {
-		bh = bridge_slot_host(bt, i);
-		if (bh != NULL && bridge_host_staleness(bh, now) > limit)
-			bridge_slot_clear(bs, bt, i, &dead);
-	}
-	bridge_hosts_bury(bs, dead);
+	for (size_t i = 0; i <= bt->bt_mask && bs->bs_n != 0; i++)
+		bridge_host_age(bs, bt, i, now, limit);
+	bridge_hosts_tidy(bs);
 }
 
 /* What a 16-bit field can say of n. */
@@ -263,24 +280,24 @@ bridge_hosts_list(struct bridge_hosts *bs, uint32_t now,
     struct ng_bridge_host *to, unsigned int max)
 {
 	struct bridge_table *bt = bridge_table(bs);
-	uint64_t ns = time_ns(), key;
-	struct bridge_host *bh;
+	uint64_t ns = time_ns(), word, addr;
 	unsigned int n = 0;
+	uint32_t stale;
 
 	MTX_ASSERT(&bs->bs_mtx);
 
 	for (size_t i = 0; i <= bt->bt_mask && n < max; i++) {
-		bh = bridge_slot_host(bt, i);
-		if (bh == NULL)
+		if ((word = bridge_slot_word(bt, i)) == 0)
 			continue;
-		key = htole64(bh->bh_key);
+		addr = htole64(bridge_word_key(word));
 		memset(&to[n], 0, sizeof(to[n]));
-		memcpy(to[n].addr, &key, sizeof(to[n].addr));
-		strncpy(to[n].hook, bridge_link_name(atomic_load_explicit(
-		    &bh->bh_link, memory_order_relaxed)),
-		    sizeof(to[n].hook) - 1);
-		to[n].age = bridge_u16((ns - bh->bh_since) / 1000000000);
-		to[n].staleness = bridge_u16(bridge_host_staleness(bh, now));
+		memcpy(to[n].addr, &addr, sizeof(to[n].addr));
+		strncpy(to[n].hook, bridge_link_name(bridge_host_link(
+		    &bt->bt_slot[i])), sizeof(to[n].hook) - 1);
+		to[n].age = bridge_u16((ns - bt->bt_since[i]) / 1000000000);
+		stale = bridge_word_staleness(word, now);
+		to[n].staleness = (uint16_t)(stale <= BRIDGE_STALE_MAX ?
+		    stale : BRIDGE_STALE_MAX);
 		n++;
 	}
 	return (n);
