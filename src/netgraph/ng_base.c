@@ -296,6 +296,7 @@ ng_node_alloc(struct netgraph *ng, struct ng_typereg *tr, int *error)
 	    (type->flags & NGTF_EXCLUSIVE) != 0 ? NGF_EXCLUSIVE : 0);
 	CK_LIST_INIT(&node->nd_hooks);
 	ng_queue_init(node);
+	ng_jobs_init_node(node);
 	CK_LIST_INSERT_HEAD(&ng->ng_idhash[ng_id_bucket(node->nd_id)], node,
 	    nd_idhash);
 	TAILQ_INSERT_TAIL(&ng->ng_nodes, node, nd_link);

@@ -318,6 +318,25 @@ test_ends(void **state)
 	assert_int_equal(nodes(), 1);
 }
 
+/* In a method of its own: the end comes when that is over, and once. */
+static void
+test_ends_itself(void **state)
+{
+
+	(void)state;
+	for (unsigned int i = 1; i <= 3; i++) {
+		assert_int_equal(ngt_mkpeer(".", "relay", "a", "x1"), 0);
+		assert_int_equal(ngt_connect(".", "a", "b", "x2"), 0);
+		assert_int_equal(nodes(), 2);
+		assert_int_equal(ngt_msg("a", RELAY_COOKIE, 4, NULL, 0), 0);
+		assert_int_equal(nodes(), 1);
+		assert_int_equal(disconnects, 2 * i);
+		assert_int_equal(shutdowns, i);
+		assert_null(ng_findhook(ngt_probe(), "a"));
+		assert_null(ng_findhook(ngt_probe(), "b"));
+	}
+}
+
 static void
 test_revive(void **state)
 {
@@ -388,7 +407,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_names), T(test_addresses), T(test_mkpeer),
 		T(test_connect), T(test_generic_misuse), T(test_listing),
-		T(test_messages), T(test_ends), T(test_revive),
+		T(test_messages), T(test_ends), T(test_ends_itself),
+		T(test_revive),
 		T(test_bypass), T(test_register), T(clean_last),
 	};
 

@@ -92,6 +92,13 @@ relay_rcvmsg(node_p node, struct ng_request *rq, hook_p lasthook)
 		ng_rmnode_self(node);
 		assert_true(ng_node_valid(node));
 		return (0);
+	case 4:			/* as often as one likes */
+		for (int i = 0; i < 3; i++) {
+			ng_rmhook_self(lasthook);
+			ng_rmnode_self(node);
+		}
+		assert_true(ng_hook_valid(lasthook));
+		return (0);
 	default:
 		return (EINVAL);
 	}

@@ -21,7 +21,6 @@
  * worker, and there are never more than net.graph.maxalloc of them.
  */
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,11 +52,33 @@ ng_ctl_here(const struct netgraph *ng)
 	return (sx_xlocked(&vnet_config_sx) && ng->ng_depth != 0);
 }
 
-/*
- * Queue jb (consumed) and see to it that somebody runs it.  ENOMEM: too many
- * messages wait; jobs of other kinds are always taken.
- */
-int
+/* At the end of the queue; jb_node and jb_hook become references. */
+static void
+ng_job_append_locked(struct netgraph *ng, struct ng_job *jb)
+{
+
+	MTX_ASSERT(&ng->ng_qmtx);
+
+	if (jb->jb_hook != NULL)
+		ng_hook_ref(jb->jb_hook);
+	if (jb->jb_node != NULL)
+		ng_node_ref(jb->jb_node);
+	jb->jb_next = NULL;
+	*ng->ng_jobs_end = jb;
+	ng->ng_jobs_end = &jb->jb_next;
+}
+
+/* See to it that somebody runs what was queued. */
+static void
+ng_job_kick(struct netgraph *ng)
+{
+
+	if (!ng_ctl_here(ng))
+		taskqueue_enqueue(ng->ng_tq, &ng->ng_jobtask);
+}
+
+/* Queue jb, which is consumed.  ENOMEM: too many messages wait. */
+static int
 ng_job_add(struct netgraph *ng, struct ng_job *jb)
 {
 
@@ -70,18 +91,25 @@ ng_job_add(struct netgraph *ng, struct ng_job *jb)
 		free(jb);
 		return (ENOMEM);
 	}
-	if (jb->jb_hook != NULL)
-		ng_hook_ref(jb->jb_hook);
-	if (jb->jb_node != NULL)
-		ng_node_ref(jb->jb_node);
-	jb->jb_next = NULL;
 	mtx_lock(&ng->ng_qmtx);
-	*ng->ng_jobs_end = jb;
-	ng->ng_jobs_end = &jb->jb_next;
+	ng_job_append_locked(ng, jb);
 	mtx_unlock(&ng->ng_qmtx);
-	if (!ng_ctl_here(ng))
-		taskqueue_enqueue(ng->ng_tq, &ng->ng_jobtask);
+	ng_job_kick(ng);
 	return (0);
+}
+
+/* Queue a job that is part of a hook or node, unless it is queued. */
+static void
+ng_job_add_part(struct netgraph *ng, struct ng_job *jb)
+{
+
+	mtx_lock(&ng->ng_qmtx);
+	if (!jb->jb_queued) {
+		jb->jb_queued = true;
+		ng_job_append_locked(ng, jb);
+	}
+	mtx_unlock(&ng->ng_qmtx);
+	ng_job_kick(ng);
 }
 
 static struct ng_job *
@@ -95,9 +123,28 @@ ng_job_next(struct netgraph *ng)
 		ng->ng_jobs = jb->jb_next;
 		if (jb->jb_next == NULL)
 			ng->ng_jobs_end = &ng->ng_jobs;
+		jb->jb_queued = false;
 	}
 	mtx_unlock(&ng->ng_qmtx);
 	return (jb);
+}
+
+/* What is part of a hook or node may be queued again while it runs. */
+static void
+ng_job_run(struct netgraph *ng, struct ng_job *jb)
+{
+	node_p node = jb->jb_node;
+	hook_p hook = jb->jb_hook;
+
+	jb->jb_fn(ng, jb);
+	if (!jb->jb_ispart) {
+		free(jb->jb_msg);
+		free(jb);
+	}
+	if (hook != NULL)
+		ng_hook_rele(hook);
+	if (node != NULL)
+		ng_node_rele(node);
 }
 
 static void
@@ -112,13 +159,7 @@ ng_jobs_run(struct netgraph *ng)
 			atomic_fetch_sub_explicit(&ng->ng_njobs, 1,
 			    memory_order_relaxed);
 		}
-		jb->jb_fn(ng, jb);
-		if (jb->jb_hook != NULL)
-			ng_hook_rele(jb->jb_hook);
-		if (jb->jb_node != NULL)
-			ng_node_rele(jb->jb_node);
-		free(jb->jb_msg);
-		free(jb);
+		ng_job_run(ng, jb);
 	}
 	if (msgs == NG_MSGS_MAX)
 		taskqueue_enqueue(ng->ng_tq, &ng->ng_jobtask);
@@ -165,6 +206,7 @@ ng_ctl_exit(struct vnet *vnet)
 	VNET_CONFIG_UNLOCK(vnet);
 }
 
+/* path: of a message, or NULL; it is copied. */
 static struct ng_job *
 ng_job_alloc(void (*fn)(struct netgraph *, struct ng_job *), node_p node,
     hook_p hook, const char *path)
@@ -178,22 +220,7 @@ ng_job_alloc(void (*fn)(struct netgraph *, struct ng_job *), node_p node,
 	jb->jb_node = node;
 	jb->jb_hook = hook;
 	if (path != NULL)
-		memcpy(jb->jb_path, path, len);
-	return (jb);
-}
-
-/*
- * For the end of a hook or node, which may not fail: it would be left half
- * there.  Waits for memory.
- */
-static struct ng_job *
-ng_job_must(void (*fn)(struct netgraph *, struct ng_job *), node_p node,
-    hook_p hook)
-{
-	struct ng_job *jb;
-
-	while ((jb = ng_job_alloc(fn, node, hook, NULL)) == NULL)
-		(void)sched_yield();
+		jb->jb_path = memcpy(jb + 1, path, len);
 	return (jb);
 }
 
@@ -211,9 +238,8 @@ ng_job_disconnect_run(struct netgraph *ng, struct ng_job *jb)
 void
 ng_job_disconnect(hook_p hook)
 {
-	struct netgraph *ng = hook->hk_node->nd_graph;
 
-	(void)ng_job_add(ng, ng_job_must(ng_job_disconnect_run, NULL, hook));
+	ng_job_add_part(hook->hk_node->nd_graph, &hook->hk_endjob);
 }
 
 static void
@@ -244,20 +270,38 @@ ng_job_fn_run(struct netgraph *ng, struct ng_job *jb)
 	jb->jb_node->nd_busy--;
 }
 
+/* The rest is zero. */
+void
+ng_jobs_init_hook(hook_p hook)
+{
+
+	hook->hk_rmjob.jb_fn = ng_job_rmhook_run;
+	hook->hk_endjob.jb_fn = ng_job_disconnect_run;
+	hook->hk_rmjob.jb_hook = hook->hk_endjob.jb_hook = hook;
+	hook->hk_rmjob.jb_ispart = hook->hk_endjob.jb_ispart = true;
+}
+
+void
+ng_jobs_init_node(node_p node)
+{
+
+	node->nd_rmjob.jb_fn = ng_job_rmnode_run;
+	node->nd_rmjob.jb_node = node;
+	node->nd_rmjob.jb_ispart = true;
+}
+
 void
 ng_rmnode_self(node_p node)
 {
 
-	(void)ng_job_add(node->nd_graph, ng_job_must(ng_job_rmnode_run, node,
-	    NULL));
+	ng_job_add_part(node->nd_graph, &node->nd_rmjob);
 }
 
 void
 ng_rmhook_self(hook_p hook)
 {
 
-	(void)ng_job_add(hook->hk_node->nd_graph, ng_job_must(
-	    ng_job_rmhook_run, NULL, hook));
+	ng_job_add_part(hook->hk_node->nd_graph, &hook->hk_rmjob);
 }
 
 int

@@ -136,6 +136,7 @@ ng_hook_add(node_p node, const char *name, hook_p *hookp)
 	strcpy(hook->hk_name, name);
 	hook->hk_node = node;
 	atomic_init(&hook->hk_refs, 1);
+	ng_jobs_init_hook(hook);
 	atomic_init(&hook->hk_rcvdata, type->rcvdata != NULL ?
 	    type->rcvdata : ng_rcvdata_none);
 	if (type->newhook != NULL) {

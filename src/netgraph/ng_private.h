@@ -52,6 +52,25 @@
 #define	NGF_PERSIST	0x400	/* node: stays without hooks */
 #define	NGF_SPLICED	0x800	/* hook: its peer is somebody else's now */
 
+/*
+ * Control work put off.  What ends a hook or a node may not fail, and needs no
+ * memory: its job is part of it, and is queued once at a time.
+ */
+struct ng_job {
+	struct ng_job	*jb_next;	/* (q) */
+	void		(*jb_fn)(struct netgraph *ng, struct ng_job *jb);
+	node_p		 jb_node;	/* holds a reference, or NULL */
+	hook_p		 jb_hook;	/* holds a reference, or NULL */
+	struct ng_mesg	*jb_msg;	/* ours, or NULL */
+	ng_fn_t		*jb_nodefn;
+	void		*jb_arg;
+	const char	*jb_path;	/* of a message */
+	uint32_t	 jb_from;
+	bool		 jb_ismsg;	/* may go on for ever */
+	bool		 jb_ispart;	/* (c) constant: is not freed */
+	bool		 jb_queued;	/* (q) of those that are parts */
+};
+
 struct ng_hook {
 	_Atomic(hook_p)	 hk_peer;	/* (e/c) NULL: none any more */
 	_Atomic(ng_rcvdata_t *) hk_rcvdata; /* (a) relaxed; never NULL */
@@ -63,6 +82,8 @@ struct ng_hook {
 	CK_LIST_ENTRY(ng_hook) hk_link;	/* (c) nd_hooks */
 	CK_LIST_ENTRY(ng_hook) hk_hash;	/* (e/c) ng_hookhash */
 	struct ng_hook	*hk_dead;	/* (c) next to be told of its end */
+	struct ng_job	 hk_rmjob;	/* to remove it */
+	struct ng_job	 hk_endjob;	/* to tell the node of its end */
 	_Atomic unsigned int hk_refs;	/* (r) */
 	struct epoch_context hk_ctx;	/* (o) */
 };
@@ -94,6 +115,7 @@ struct ng_node {
 	struct ng_queued *nd_queue;	/* (q) */
 	struct ng_queued **nd_queue_end; /* (q) */
 	struct task	 nd_task;	/* drains the queue */
+	struct ng_job	 nd_rmjob;	/* to shut it down */
 	_Atomic unsigned int nd_refs;	/* (r) */
 	struct epoch_context nd_ctx;	/* (o) */
 };
@@ -104,20 +126,6 @@ struct ng_typereg {
 	unsigned int	 tr_nodes;	/* (c) */
 	void		*tr_module;	/* (c) the loader's, or NULL */
 	CK_STAILQ_ENTRY(ng_typereg) tr_link; /* (c) newest first */
-};
-
-/* Control work put off. */
-struct ng_job {
-	struct ng_job	*jb_next;	/* (q) */
-	void		(*jb_fn)(struct netgraph *ng, struct ng_job *jb);
-	node_p		 jb_node;	/* holds a reference, or NULL */
-	hook_p		 jb_hook;	/* holds a reference, or NULL */
-	struct ng_mesg	*jb_msg;	/* ours, or NULL */
-	ng_fn_t		*jb_nodefn;
-	void		*jb_arg;
-	uint32_t	 jb_from;
-	bool		 jb_ismsg;	/* may go on for ever */
-	char		 jb_path[];	/* of a message, NUL */
 };
 
 struct ng_request {
@@ -183,8 +191,9 @@ void	ng_hook_ref(hook_p hook);
 void	ng_hook_rele(hook_p hook);
 
 /* ng_ctl.c */
-int	ng_job_add(struct netgraph *ng, struct ng_job *jb);
 void	ng_jobs_init(struct netgraph *ng);
+void	ng_jobs_init_hook(hook_p hook);
+void	ng_jobs_init_node(node_p node);
 void	ng_job_disconnect(hook_p hook);
 int	ng_deliver(node_p node, struct ng_request *rq, hook_p lasthook);
 
