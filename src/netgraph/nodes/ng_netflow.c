@@ -279,9 +279,12 @@ nf_hook_place(hook_p hook)
 static int
 ng_netflow_connect(hook_p hook)
 {
+	struct netflow *nf = ng_node_private(ng_hook_node(hook));
+	_Atomic(hook_p) *place = nf_hook_place(hook);
 
-	atomic_store_explicit(nf_hook_place(hook), hook,
-	    memory_order_release);
+	if (ng_hook_private(hook) == NULL)
+		nf_export_begin(nf, place == &nf->nf_export.ne_hook9);
+	atomic_store_explicit(place, hook, memory_order_release);
 	return (0);
 }
 

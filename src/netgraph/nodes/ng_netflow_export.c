@@ -128,15 +128,23 @@ nf_datagram_take(struct nf_datagram *nd)
 	return (m);
 }
 
-/* Without the lock. */
+/*
+ * Without the lock.  Whoever did not get a datagram may have missed templates,
+ * and can read nothing until it has them.
+ */
 static void
 nf_send(struct netflow *nf, _Atomic(hook_p) *hookp, struct mbuf *m,
     unsigned int failed)
 {
 	hook_p hook = atomic_load_explicit(hookp, memory_order_acquire);
+	struct nf_export *ne = &nf->nf_export;
 
-	if (m == NULL || ng_send_data(hook, m) != 0)
-		ng_stat_add(&nf->nf_stat, failed, 1);
+	if (m != NULL && ng_send_data(hook, m) == 0)
+		return;
+	ng_stat_add(&nf->nf_stat, failed, 1);
+	mtx_lock(&ne->ne_mtx);
+	ne->ne_tmpl_ever = false;
+	mtx_unlock(&ne->ne_mtx);
 }
 
 /* ---- Version 5 ---- */
@@ -380,8 +388,7 @@ nf9_export(struct netflow *nf, const struct nf_flow *ff)
 	    nf9_ip6;
 	struct nf_export *ne = &nf->nf_export;
 	unsigned int room, need;
-	struct mbuf *m = NULL;
-	bool full;
+	struct mbuf *m;
 
 	if (atomic_load_explicit(&ne->ne_hook9, memory_order_relaxed) == NULL)
 		return;
@@ -390,13 +397,15 @@ nf9_export(struct netflow *nf, const struct nf_flow *ff)
 	room = atomic_load_explicit(&ne->ne_mtu, memory_order_relaxed) -
 	    NF_UDP_IP;
 	mtx_lock(&ne->ne_mtx);
-	full = ne->ne_v9.nd_len != 0 && ne->ne_v9.nd_len + need > room;
-	if (full)
+	while (ne->ne_v9.nd_len != 0 && ne->ne_v9.nd_len + need > room) {
 		m = nf9_finish_locked(nf);
+		mtx_unlock(&ne->ne_mtx);
+		/* Before the next begins: it may have to have templates. */
+		nf_send(nf, &ne->ne_hook9, m, NFC_EXPORT9);
+		mtx_lock(&ne->ne_mtx);
+	}
 	nf9_put(nf, ff, nff);
 	mtx_unlock(&ne->ne_mtx);
-	if (full)
-		nf_send(nf, &ne->ne_hook9, m, NFC_EXPORT9);
 }
 
 /* ---- For the others ---- */
@@ -409,6 +418,20 @@ nf_export_flow(struct netflow *nf, const struct nf_flow *ff)
 
 	nf5_export(nf, ff);
 	nf9_export(nf, ff);
+}
+
+/* A collector that comes knows no templates, and nothing of the last one's. */
+void
+nf_export_begin(struct netflow *nf, bool v9)
+{
+	struct nf_export *ne = &nf->nf_export;
+	struct nf_datagram *nd = v9 ? &ne->ne_v9 : &ne->ne_v5;
+
+	mtx_lock(&ne->ne_mtx);
+	nd->nd_len = nd->nd_count = 0;
+	if (v9)
+		ne->ne_tmpl_ever = false;
+	mtx_unlock(&ne->ne_mtx);
 }
 
 void

@@ -153,9 +153,11 @@ void	nf_flow_used(struct netflow *nf, uint32_t *used, uint32_t *used6);
 unsigned int nf_flow_show(struct netflow *nf, struct ng_netflow_show *sh,
 	    struct ng_netflow_flow *out, unsigned int max);
 
-/* ng_netflow_export.c; in the epoch but for init and fini. */
+/* ng_netflow_export.c; in the epoch but for the first three. */
 int	nf_export_init(struct netflow *nf);
 void	nf_export_fini(struct netflow *nf);
+/* Before a hook of that version is told to the others. */
+void	nf_export_begin(struct netflow *nf, bool v9);
 void	nf_export_flow(struct netflow *nf, const struct nf_flow *ff);
 /* Send what is there. */
 void	nf_export_flush(struct netflow *nf);

@@ -487,6 +487,44 @@ test_v9_mtu(void **state)
 	assert_true(seq >= 4);
 }
 
+/* The first datagram by the hook from now on; it must have the templates. */
+static void
+first_has_templates(const char *hook)
+{
+	unsigned int n[2] = { 0, 0 };
+	uint8_t d[2000];
+
+	ngt_clear();
+	nfields[0] = nfields[1] = 0;
+	/* What is more than one datagram's, or what a second brings. */
+	for (uint16_t i = 0; ngt_count(hook) == 0; i++)
+		send4(i, 0x04);
+	(void)collect(d, last(hook, d, sizeof(d)), n);
+	assert_true(nfields[0] != 0 && nfields[1] != 0 && n[0] != 0);
+}
+
+/* Collectors that come later, and one that did not get a datagram. */
+static void
+test_v9_collectors(void **state)
+{
+
+	(void)state;
+	mknode();
+	first_has_templates("e9");
+	assert_int_equal(ngt_rmhook(".", "e9"), 0);
+	assert_int_equal(ngt_connect(".", "n:", "e9", "export9"), 0);
+	first_has_templates("e9");
+	assert_int_equal(ngt_rmhook(".", "e9"), 0);
+	/* On the way is a node that has nowhere to send to yet. */
+	assert_int_equal(ngt_mkpeer("n:", "netflow", "export9", "iface0"), 0);
+	assert_int_equal(ngt_name("n:export9", "m"), 0);
+	assert_int_equal(ngt_ascii("m:", "setconfig { iface=0 conf=0 }"), 0);
+	for (uint16_t i = 0; getinfo().nfinfo_export9_failed == 0; i++)
+		send4(i, 0x04);
+	assert_int_equal(ngt_connect(".", "m:", "m", "out0"), 0);
+	first_has_templates("m");
+}
+
 static void
 test_inactive(void **state)
 {
@@ -617,6 +655,7 @@ main(void)
 		TEST(test_v5),
 		TEST(test_v9),
 		TEST(test_v9_mtu),
+		TEST(test_v9_collectors),
 		TEST(test_inactive),
 		TEST(test_many),
 		TEST(test_broken),
