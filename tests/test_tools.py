@@ -462,7 +462,9 @@ def test_systat_pages(m):
         s.shows(r"^busy +hub +\w+ +0 +0 +0$")
         s.keys(":epoch", "Enter")
         s.tmux("resize-window -x 80 -y 12")
-        s.shows(r"more: enlarge the window")
+        s.shows(r"^ +9 more: enlarge the window")
+        # The epoch's 16 lines but 7, and what is shown are the first of them.
+        assert "callbacks run" in s.text()
         s.keys(":ifstat", "Enter")
         s.shows(r"^ {6}Interface {11}Traffic {15}Peak {16}Total$")
         s.keys("q")

@@ -155,6 +155,8 @@ systat_draw_load(void)
 	int n;
 
 	(void)getloadavg(&load, 1);
+	if (COLS <= 20)
+		return;
 	mvaddnstr(0, 20, scale, COLS - 20);
 	mvaddnstr(1, 5, "Load Average", COLS - 5);
 	n = (int)lround(load * 5);
@@ -177,7 +179,9 @@ systat_draw_cmdline(const struct systat *sy)
 
 struct systat_rows {
 	int		 sr_row;	/* the next */
+	int		 sr_end;	/* the first that is not the page's */
 	int		 sr_hidden;	/* blocks that did not fit */
+	bool		 sr_draw;	/* or only see what fits */
 };
 
 static void
@@ -188,11 +192,12 @@ systat_draw_block(void *arg, const char *const *lines, int n)
 
 	while (shown > 1 && lines[shown - 1][0] == '\0')
 		shown--;		/* a blank one need not fit */
-	if (sr->sr_row + shown > LINES - 1) {
+	/* Behind one that did not fit nothing is shown: it would seem next. */
+	if (sr->sr_hidden != 0 || sr->sr_row + shown > sr->sr_end) {
 		sr->sr_hidden++;
 		return;
 	}
-	for (i = 0; i < shown; i++)
+	for (i = 0; sr->sr_draw && i < shown; i++)
 		mvaddnstr(sr->sr_row + i, 0, lines[i], COLS);
 	sr->sr_row += n;
 }
@@ -200,18 +205,20 @@ systat_draw_block(void *arg, const char *const *lines, int n)
 static void
 systat_draw(const struct systat *sy)
 {
-	struct systat_rows sr = { .sr_row = SYSTAT_TOP };
-	int row;
+	struct systat_rows sr = { .sr_row = SYSTAT_TOP, .sr_end = LINES - 1 };
+	char text[STATPAGE_LINE];
 
 	erase();
 	systat_draw_load();
 	sy->sy_page->sp_blocks(sy->sy_pg, systat_draw_block, &sr);
-	if (sr.sr_hidden > 0) {
-		row = sr.sr_row < LINES - 1 ? sr.sr_row : LINES - 2;
-		move(row, 0);
-		clrtoeol();
-		mvprintw(row, 0, "%15s  %d more: %s", "", sr.sr_hidden,
-		    sy->sy_page->sp_more);
+	/* What does not fit is said in a row of the page's own. */
+	sr = (struct systat_rows){ .sr_row = SYSTAT_TOP, .sr_draw = true,
+	    .sr_end = sr.sr_hidden > 0 ? LINES - 2 : LINES - 1 };
+	sy->sy_page->sp_blocks(sy->sy_pg, systat_draw_block, &sr);
+	if (sr.sr_hidden > 0 && LINES - 2 >= SYSTAT_TOP) {
+		(void)snprintf(text, sizeof(text), "%15s  %d more: %s", "",
+		    sr.sr_hidden, sy->sy_page->sp_more);
+		mvaddnstr(LINES - 2, 0, text, COLS);
 	}
 	systat_draw_cmdline(sy);
 	refresh();

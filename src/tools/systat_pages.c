@@ -337,6 +337,50 @@ pair_before(const struct statpair *pr, const char *array, const char *key,
 	return (NULL);
 }
 
+/* An element of a sample and what it has done a second. */
+struct busy_row {
+	const json_t	*br_elem;
+	double		 br_rate;
+	int64_t		 br_total;
+	size_t		 br_place;	/* in the sample */
+};
+
+/* The busiest first, then the one that had most, then as they came. */
+static int
+busy_compare(const void *a, const void *b)
+{
+	const struct busy_row *ra = a, *rb = b;
+
+	if (ra->br_rate != rb->br_rate)
+		return (ra->br_rate < rb->br_rate ? 1 : -1);
+	if (ra->br_total != rb->br_total)
+		return (ra->br_total < rb->br_total ? 1 : -1);
+	return (ra->br_place < rb->br_place ? -1 : 1);
+}
+
+/*
+ * The elements of an array, which key tells apart, by a counter of theirs.
+ * The rows are to be freed; NULL: no memory.
+ */
+static struct busy_row *
+busy_rows(const struct statpair *pr, const char *array, const char *key,
+    const char *counter, size_t *np)
+{
+	const json_t *elems = js_get(pr->pr_now, array), *elem;
+	struct busy_row *rows;
+	size_t i;
+
+	*np = json_array_size(elems);
+	if ((rows = calloc(*np + 1, sizeof(*rows))) == NULL)
+		return (NULL);
+	json_array_foreach(elems, i, elem)
+		rows[i] = (struct busy_row){ elem, statpair_rate(pr,
+		    js_int(elem, counter), js_int(pair_before(pr, array, key,
+		    elem), counter)), js_int(elem, counter), i };
+	qsort(rows, *np, sizeof(*rows), busy_compare);
+	return (rows);
+}
+
 static const struct {
 	const char	*label;
 	const char	*member;
@@ -354,7 +398,8 @@ intrpage_blocks(const void *pg, statpage_block_fn *fn, void *arg)
 	const struct statpair *pr = pg;
 	const json_t *ev, *old, *now = js_get(pr->pr_now, "totals");
 	const json_t *was = js_get(pr->pr_old, "totals");
-	size_t i;
+	struct busy_row *rows;
+	size_t i, n;
 
 	statpage_line(fn, arg, "%-28s %3s %10s %10s %14s %8s", "interrupt",
 	    "cpu", "rate", "runs/s", "total", "storms");
@@ -364,17 +409,20 @@ intrpage_blocks(const void *pg, statpage_block_fn *fn, void *arg)
 		    js_int(now, intr_totals[i].member),
 		    js_int(was, intr_totals[i].member)), "",
 		    (intmax_t)js_int(now, intr_totals[i].member));
-	json_array_foreach(js_get(pr->pr_now, "events"), i, ev) {
+	if ((rows = busy_rows(pr, "events", "name", "runs", &n)) == NULL)
+		return;
+	for (i = 0; i < n; i++) {
+		ev = rows[i].br_elem;
 		old = pair_before(pr, "events", "name", ev);
 		statpage_line(fn, arg,
 		    "%-28.28s %3jd %10.0f %10.0f %14jd %8jd",
 		    js_str(ev, "name"), (intmax_t)js_int(ev, "cpu"),
 		    statpair_rate(pr, js_int(ev, "total"),
-		    js_int(old, "total")),
-		    statpair_rate(pr, js_int(ev, "runs"),
-		    js_int(old, "runs")), (intmax_t)js_int(ev, "total"),
+		    js_int(old, "total")), rows[i].br_rate,
+		    (intmax_t)js_int(ev, "total"),
 		    (intmax_t)js_int(ev, "storms"));
 	}
+	free(rows);
 }
 
 static void
@@ -417,11 +465,6 @@ const struct statpage statpage_intr = {
 
 /* ---- The graph ---- */
 
-struct graph_row {
-	const json_t	*gr_node;
-	double		 gr_rate;	/* packets a second */
-};
-
 static int
 graphpage_sample(void *pg, struct tool_ctx *tc, double now,
     struct ctl_error *ce)
@@ -429,61 +472,25 @@ graphpage_sample(void *pg, struct tool_ctx *tc, double now,
 	return (statpair_sample(pg, tc, "graph.list", NULL, now, ce));
 }
 
-/* The busiest first, then the one that had most, then the older. */
-static int
-graph_busier(const void *a, const void *b)
-{
-	const struct graph_row *ra = a, *rb = b;
-	int64_t pa = js_int(ra->gr_node, "packets");
-	int64_t pb = js_int(rb->gr_node, "packets");
-
-	if (ra->gr_rate != rb->gr_rate)
-		return (ra->gr_rate < rb->gr_rate ? 1 : -1);
-	if (pa != pb)
-		return (pa < pb ? 1 : -1);
-	return (js_int(ra->gr_node, "id") < js_int(rb->gr_node, "id") ? -1 : 1);
-}
-
-/* The nodes in order, to be freed; NULL: no memory. */
-static struct graph_row *
-graph_rows(const struct statpair *pr, size_t *np)
-{
-	const json_t *nodes = js_get(pr->pr_now, "nodes"), *node, *old;
-	size_t n = json_array_size(nodes), i;
-	struct graph_row *rows;
-
-	if ((rows = calloc(n + 1, sizeof(*rows))) == NULL)
-		return (NULL);
-	json_array_foreach(nodes, i, node) {
-		old = pair_before(pr, "nodes", "id", node);
-		rows[i].gr_node = node;
-		rows[i].gr_rate = statpair_rate(pr, js_int(node, "packets"),
-		    js_int(old, "packets"));
-	}
-	qsort(rows, n, sizeof(*rows), graph_busier);
-	*np = n;
-	return (rows);
-}
-
 static void
 graphpage_blocks(const void *pg, statpage_block_fn *fn, void *arg)
 {
 	const json_t *node;
-	struct graph_row *rows;
+	struct busy_row *rows;
 	size_t i, n;
 
 	statpage_line(fn, arg, "%-22s %-14s %8s %6s %12s %12s", "Name",
 	    "Type", "ID", "Hooks", "p/s", "packets");
-	if ((rows = graph_rows(pg, &n)) == NULL)
+	if ((rows = busy_rows(pg, "nodes", "id", "packets", &n)) == NULL)
 		return;
 	for (i = 0; i < n; i++) {
-		node = rows[i].gr_node;
+		node = rows[i].br_elem;
 		statpage_line(fn, arg,
 		    "%-22.22s %-14.14s %8jx %6jd %12.0f %12jd",
 		    js_str(node, "name")[0] != '\0' ? js_str(node, "name") :
 		    "<unnamed>", js_str(node, "type"),
 		    (uintmax_t)js_int(node, "id"),
-		    (intmax_t)js_int(node, "hooks"), rows[i].gr_rate,
+		    (intmax_t)js_int(node, "hooks"), rows[i].br_rate,
 		    (intmax_t)js_int(node, "packets"));
 	}
 	free(rows);
@@ -492,18 +499,18 @@ graphpage_blocks(const void *pg, statpage_block_fn *fn, void *arg)
 static void
 graphpage_json(const void *pg, struct out *o)
 {
-	struct graph_row *rows;
+	struct busy_row *rows;
 	json_t *copy;
 	size_t i, n;
 
-	if ((rows = graph_rows(pg, &n)) == NULL)
+	if ((rows = busy_rows(pg, "nodes", "id", "packets", &n)) == NULL)
 		return;
 	out_list(o, "graph");
 	for (i = 0; i < n; i++) {
-		copy = json_deep_copy(rows[i].gr_node);
+		copy = json_deep_copy(rows[i].br_elem);
 		if (copy != NULL)
 			(void)json_object_set_new(copy, "packets-per-second",
-			    json_real(rows[i].gr_rate));
+			    json_real(rows[i].br_rate));
 		out_put(o, "node", copy);
 	}
 	out_close(o);
