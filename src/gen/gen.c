@@ -392,6 +392,8 @@ gen_stats_sender(struct gen_sender *gn, struct gen_stats *st)
 		st->gs_tx_first = first;
 	if (last > st->gs_tx_last)
 		st->gs_tx_last = last;
+	if (gen_read(&gn->gn_behind) > st->gs_tx_behind)
+		st->gs_tx_behind = gen_read(&gn->gn_behind);
 }
 
 void

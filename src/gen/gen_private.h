@@ -38,6 +38,7 @@ struct gen_sender {
 	uint32_t	 gn_number;	/* (t) of the next frame */
 	unsigned int	 gn_refusals;	/* (t) bursts refused in a row */
 	unsigned int	 gn_file_next;	/* (t) frame of the file */
+	bool		 gn_sent;	/* (t) gn_last may be the last run's */
 	struct pace	 gn_pace;	/* (t) */
 	uint64_t	 gn_ping_sent;	/* (t) when the last ping went; 0: the
 					   next may go */
@@ -47,7 +48,8 @@ struct gen_sender {
 	_Atomic uint64_t gn_bursts;
 	_Atomic uint64_t gn_refused;
 	_Atomic uint64_t gn_first;
-	_Atomic uint64_t gn_last;
+	_Atomic uint64_t gn_last;	/* the end of the last burst */
+	_Atomic uint64_t gn_behind;	/* ns behind the rate */
 	struct frame_gen gn_frames;	/* (t) */
 } __cacheline_aligned;
 

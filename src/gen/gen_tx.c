@@ -45,6 +45,22 @@ sender_wake_at(struct gen_sender *gn, uint64_t when)
 	gn->gn_armed = true;
 }
 
+/*
+ * The clock, at the begin of a run.  What the run before this sent was out by
+ * then, if no sleep lies between.
+ */
+static inline uint64_t
+sender_now(struct gen_sender *gn)
+{
+	uint64_t now = time_ns();
+
+	if (gn->gn_sent)
+		atomic_store_explicit(&gn->gn_last, now,
+		    memory_order_relaxed);
+	gn->gn_sent = false;
+	return (now);
+}
+
 /* Take back that the timer has fired, or will: we are awake. */
 static inline void
 sender_awake(struct gen_sender *gn)
@@ -71,6 +87,7 @@ static enum intr_more
 sender_done(struct gen_sender *gn)
 {
 
+	(void)sender_now(gn);
 	atomic_store_explicit(&gn->gn_done, true, memory_order_relaxed);
 	return (INTR_DONE);
 }
@@ -148,6 +165,7 @@ sender_send(struct gen_sender *gn, unsigned int n, uint64_t now)
 		    gen_pcap_frames(g->g_pcap);
 	gn->gn_number += n;
 	gen_when(&gn->gn_first, &gn->gn_last, now);
+	gn->gn_sent = true;
 	gen_count(&gn->gn_packets, n);
 	gen_count(&gn->gn_bytes, bytes);
 	gen_count(&gn->gn_bursts, 1);
@@ -166,10 +184,12 @@ sender_intr(void *arg)
 	sender_awake(gn);
 	if (atomic_load_explicit(&gn->gn_done, memory_order_relaxed))
 		return (sender_done(gn));
-	now = time_ns();
+	now = sender_now(gn);
 	n = pace_due(&gn->gn_pace, now);
 	if (n == 0)
 		return (sender_wait(gn, now, pace_next(&gn->gn_pace)));
+	atomic_store_explicit(&gn->gn_behind, pace_behind(&gn->gn_pace, now),
+	    memory_order_relaxed);
 	if (n > MBUF_BURST)
 		n = MBUF_BURST;
 	if (gn->gn_counted && n > gn->gn_left)
@@ -208,7 +228,7 @@ static enum intr_more
 ping_intr(void *arg)
 {
 	struct gen_sender *gn = arg;
-	uint64_t now = time_ns();
+	uint64_t now = sender_now(gn);
 
 	NET_EPOCH_ASSERT();
 

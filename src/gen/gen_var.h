@@ -62,6 +62,8 @@ struct gen_stats {
 	uint64_t	 gs_tx_packets, gs_tx_bytes, gs_tx_bursts;
 	uint64_t	 gs_tx_refused;	/* not taken by the interface */
 	uint64_t	 gs_tx_first, gs_tx_last; /* time_ns(), 0: none yet */
+	uint64_t	 gs_tx_behind;	/* ns behind the rate, of the thread
+					   that is most */
 	/* Received. */
 	uint64_t	 gs_rx_packets, gs_rx_bytes, gs_rx_bursts;
 	uint64_t	 gs_rx_first, gs_rx_last;

@@ -246,6 +246,7 @@ test_pace(void **state)
 		burst = (uint32_t)(1 + draw(600));
 		start = now = draw(UINT64_C(1) << 50);
 		pace_init(&pa, start, rate, burst);
+		assert_int_equal(pace_behind(&pa, now), 0);
 		sent = 0;
 		for (int i = 0; i < 3000; i++) {
 			now += draw(2 * PACE_NS / rate + 2);
@@ -272,8 +273,42 @@ test_pace(void **state)
 			pace_sent(&pa, n);
 			sent += n;
 		}
-		assert_true((double)sent >= (double)(now - start) *
-		    (double)rate / 1e9 - 1);
+		assert_true((double)sent >= (double)(now - start -
+		    pa.pa_given) * (double)rate / 1e9 - 1);
+	}
+}
+
+/* A short stop is made up for, of a long one only a second. */
+static void
+test_pace_late(void **state)
+{
+	uint64_t given, late, now, sent;
+	struct pace pa;
+	uint32_t n;
+
+	for (uint64_t stop = PACE_NS / 2; stop < 20 * PACE_NS; stop *= 2) {
+		late = stop - PACE_NS / 300;	/* a burst was due then */
+		given = late > PACE_LATE_NS ? late - PACE_LATE_NS : 0;
+		now = 1000 * PACE_NS;
+		pace_init(&pa, now, 3000, 512);
+		assert_int_equal(n = pace_due(&pa, now), 10);
+		assert_int_equal(pace_behind(&pa, now), 0);
+		pace_sent(&pa, n);
+		now += stop;
+		for (sent = 10; (n = pace_due(&pa, now)) != 0; sent += n) {
+			if (sent == 10)
+				assert_true(pace_behind(&pa, now) == late);
+			pace_sent(&pa, n);
+		}
+		assert_true(sent >= (late - given) * 3 / 1000000 &&
+		    sent <= (late - given) * 3 / 1000000 + 20);
+		/* From then on as ever, and what was given up stays so. */
+		for (int i = 0; i < 300; i++) {
+			now = pace_next(&pa);
+			assert_int_equal(n = pace_due(&pa, now), 10);
+			pace_sent(&pa, n);
+		}
+		assert_true(pace_behind(&pa, now) == given);
 	}
 }
 
@@ -315,6 +350,7 @@ main(void)
 		cmocka_unit_test(test_seq_edges),
 		cmocka_unit_test(test_seq_streams),
 		cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_pace_late),
 		cmocka_unit_test(test_pace_long),
 	};
 	const char *env = getenv("NETEPOCH_SEED");

@@ -357,11 +357,12 @@ gen_result(struct ctl_req *cr, struct gen *g)
 	    (error = ctl_result(cr, "gone", json_boolean(st.gs_gone))) != 0 ||
 	    (error = ctl_result(cr, "now_ns",
 	    json_integer((json_int_t)time_ns()))) != 0 ||
-	    (error = ctl_result(cr, "tx", json_pack("{sI sI sI sI sI sI}",
+	    (error = ctl_result(cr, "tx", json_pack("{sI sI sI sI sI sI sI}",
 	    "packets", (json_int_t)st.gs_tx_packets,
 	    "bytes", (json_int_t)st.gs_tx_bytes,
 	    "bursts", (json_int_t)st.gs_tx_bursts,
 	    "refused", (json_int_t)st.gs_tx_refused,
+	    "behind_ns", (json_int_t)st.gs_tx_behind,
 	    "first_ns", (json_int_t)st.gs_tx_first,
 	    "last_ns", (json_int_t)st.gs_tx_last))) != 0 ||
 	    (error = ctl_result(cr, "rx", json_pack("{sI sI sI sI sI sI}",
