@@ -278,7 +278,7 @@ pktgen_start(struct pktgen *pg, int i, enum pktgen_mode mode, long long rate,
 			    po->po_dst != NULL ? po->po_dst :
 			    po->po_v6 ? "fd00:1::1" : "10.1.0.1",
 			    js_str(res, "src_mac"), js_str(res, "dst_mac"));
-		PKTGEN_LOG(pg->pg_tc, "%s: %s%s", po->po_if[0],
+		PKTGEN_LOG(pg->pg_tc, "main", "%s: %s%s", po->po_if[0],
 		    js_str(res, "media"), js_bool(res, "live") ?
 		    "; live frames, sent by the kernel" : "");
 	}
@@ -405,8 +405,9 @@ pktgen_loop(struct pktgen *pg)
 			return (status);
 		if (waiting && pktgen_packets(pg, &now) == 0) {
 			if (!pktgen_interrupted())
-				PKTGEN_LOG(pg->pg_tc, "waiting for initial "
-				    "packets, poll returns 0 0");
+				PKTGEN_LOG(pg->pg_tc, "receiver_body",
+				    "waiting for initial packets, poll "
+				    "returns 0 0");
 			old = now;
 			continue;
 		}
@@ -432,10 +433,11 @@ pktgen_measure(struct pktgen *pg)
 	int status, stopped;
 
 	if (po->po_pcap != NULL && po->po_count == 0)
-		PKTGEN_LOG(pg->pg_tc, "%s is sent again and again; -n ends "
-		    "that", po->po_pcap);
-	status = pg->pg_nif == 2 && po->po_mode == PKTGEN_TX ?
-	    pktgen_start(pg, 1, PKTGEN_RX, 0, 0) : 0;
+		PKTGEN_LOG(pg->pg_tc, "main", "%s is sent again and again; -n "
+		    "ends that", po->po_pcap);
+	pg->pg_show.sh_both = pg->pg_nif == 2 && po->po_mode == PKTGEN_TX;
+	status = pg->pg_show.sh_both ? pktgen_start(pg, 1, PKTGEN_RX, 0, 0) :
+	    0;
 	if (status == 0)
 		status = pktgen_start(pg, 0, po->po_mode, -1, po->po_count);
 	if (status == 0 && fflush(pg->pg_tc->tc_out) != 0)
@@ -471,9 +473,9 @@ pktgen_run(struct pktgen *pg)
 		wait = device && po->po_mode != PKTGEN_RX &&
 		    po->po_mode != PKTGEN_PONG ? PKTGEN_LINK_S : 0;
 	if (wait > 0) {
-		PKTGEN_LOG(pg->pg_tc, "Wait %lld secs for phy reset", wait);
+		PKTGEN_LOG(pg->pg_tc, "main", "Wait %lld secs for phy reset", wait);
 		pktgen_sleep_ms(1000 * wait);
-		PKTGEN_LOG(pg->pg_tc, "Ready...");
+		PKTGEN_LOG(pg->pg_tc, "main", "Ready...");
 	}
 	if (pktgen_interrupted())
 		return (0);

@@ -21,6 +21,8 @@
 
 #define	PKTGEN_WINDOW	15		/* reports that -A looks back */
 #define	PKTGEN_FRAMING	24		/* bytes that -B adds to a packet */
+#define	PKTGEN_LEN	60		/* bytes; shorter ones have no number */
+#define	PKTGEN_LEN6	80
 
 enum pktgen_mode { PKTGEN_TX, PKTGEN_RX, PKTGEN_PING, PKTGEN_PONG };
 
@@ -62,6 +64,7 @@ struct pktgen_stats {
 	bool		 pt_done, pt_gone;
 	struct pktgen_side pt_tx, pt_rx;
 	uint64_t	 pt_refused, pt_bad;
+	uint64_t	 pt_behind;	/* ns, of the rate that was asked for */
 	uint64_t	 pt_stamped, pt_lost, pt_reordered, pt_duplicates;
 	uint64_t	 pt_late;
 	struct pktgen_times pt_latency, pt_interval;
@@ -86,6 +89,7 @@ struct pktgen_show {
 	struct tool_ctx	*sh_tc;
 	const struct pktgen_opts *sh_po;
 	FILE		*sh_csv;	/* or NULL */
+	bool		 sh_both;	/* the path's other end is ours, too */
 	uint64_t	 sh_start;	/* ns: of the first report */
 	double		 sh_window[PKTGEN_WINDOW]; /* pps */
 	unsigned int	 sh_nwindow;
@@ -93,11 +97,14 @@ struct pktgen_show {
 
 /* "1.234 M": value with a unit of powers of 1000; raw: "%.0f". */
 const char *pktgen_norm(char *buf, size_t len, double value, bool raw);
-/* A line on the error stream: "SSS.UUUUUU function [line] text". */
+/*
+ * A line on the error stream: "SSS.UUUUUU function [line] text".  The function
+ * is the one that netmap's pkt-gen names there, which scripts look for.
+ */
 void	pktgen_log(struct tool_ctx *tc, const char *fn, int line,
 	    const char *fmt, ...) __printflike(4, 5);
-#define	PKTGEN_LOG(tc, ...)						\
-	pktgen_log((tc), __func__, __LINE__, __VA_ARGS__)
+#define	PKTGEN_LOG(tc, fn, ...)						\
+	pktgen_log((tc), (fn), __LINE__, __VA_ARGS__)
 
 void	pktgen_stats_read(const json_t *res, struct pktgen_stats *st);
 /* One interval, in all forms that were asked for. */
@@ -106,6 +113,8 @@ void	pktgen_report(struct pktgen_show *sh, const struct pktgen_stats *old,
 void	pktgen_report_ping(struct pktgen_show *sh,
 	    const struct pktgen_stats *now, const json_t *powers);
 void	pktgen_frames(struct pktgen_show *sh, const json_t *frames);
+/* The rate was kept within 1 % of the time that it took. */
+bool	pktgen_kept(const struct pktgen_stats *st);
 /* The totals; size: bytes of a frame, 0: they differ. */
 void	pktgen_summary(struct pktgen_show *sh, const struct pktgen_stats *st,
 	    long long size);

@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +34,8 @@ bool
 pktgen_is_device(const char *ifname)
 {
 	size_t n = strcspn(ifname, ":,");
-	static const char *const kinds[] = { "xdp", "packet", "tap", "epair",
-	    "mem", "null" };
+	static const char *const kinds[] = { "xdp", "packet", "tap", "mem",
+	    "null" };
 
 	for (size_t i = 0; i < nitems(kinds); i++)
 		if (strlen(kinds[i]) == n &&
@@ -174,6 +175,34 @@ pktgen_number(struct tool_ctx *tc, int c, const char *text, long long min,
 	    "%lld", c, text, min, max));
 }
 
+/* Packets, with or without a unit: "14880000", "14.88M". */
+static int
+pktgen_amount(struct tool_ctx *tc, int c, const char *text, long long min,
+    long long *val)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	double number;
+	char *end;
+
+	if (tool_number(text, min, INT64_MAX, val))
+		return (0);
+	errno = 0;
+	number = strtod(text, &end);
+	if (text[0] >= '0' && text[0] <= '9' && errno == 0 && end[0] != '\0' &&
+	    end[1] == '\0' && (unit = strchr(units, end[0])) != NULL) {
+		for (long k = 0; k <= unit - units; k++)
+			number *= 1000;
+		number = floor(number + 0.5);
+		if (number >= (double)min && number < 9.2e18) {
+			*val = (long long)number;
+			return (0);
+		}
+	}
+	return (tool_fail(tc, EX_USAGE, "-%c %s: expected a number of at "
+	    "least %lld, with or without K, M or G", c, text, min));
+}
+
 static int
 pktgen_length(struct tool_ctx *tc, struct pktgen_opts *po, const char *text)
 {
@@ -239,8 +268,7 @@ pktgen_option(struct tool_ctx *tc, struct pktgen_opts *po, int c)
 	case 'P':
 		return (pktgen_pcap(tc, po, optarg));
 	case 'n':
-		return (pktgen_number(tc, c, optarg, 0, INT64_MAX,
-		    &po->po_count));
+		return (pktgen_amount(tc, c, optarg, 0, &po->po_count));
 	case 'b':
 		return (pktgen_number(tc, c, optarg, 1, 4096, &po->po_burst));
 	case 'a':
@@ -255,8 +283,7 @@ pktgen_option(struct tool_ctx *tc, struct pktgen_opts *po, int c)
 	case 'w':
 		return (pktgen_number(tc, c, optarg, 0, 3600, &po->po_wait_s));
 	case 'R':
-		return (pktgen_number(tc, c, optarg, 1, INT64_MAX,
-		    &po->po_rate));
+		return (pktgen_amount(tc, c, optarg, 1, &po->po_rate));
 	case PKTGEN_TRIAL:
 		return (pktgen_seconds(tc, "trial", optarg, 0.1, 3600,
 		    &po->po_trial_s));

@@ -99,6 +99,8 @@ pktgen_stats_read(const json_t *res, struct pktgen_stats *st)
 	st->pt_gone |= js_bool(res, "gone");
 	stats_side(js_get(res, "tx"), &st->pt_tx);
 	stats_side(js_get(res, "rx"), &st->pt_rx);
+	if (stats_u64(js_get(res, "tx"), "behind_ns") != 0)
+		st->pt_behind = stats_u64(js_get(res, "tx"), "behind_ns");
 	st->pt_refused += stats_u64(js_get(res, "tx"), "refused");
 	st->pt_bad += stats_u64(js_get(res, "rx"), "bad");
 	st->pt_stamped += stats_u64(seq, "packets");
@@ -164,15 +166,34 @@ show_window(struct pktgen_show *sh, double pps, char *buf, size_t len)
 	    pktgen_norm(b, sizeof(b), sqrt(var), sh->sh_po->po_raw));
 }
 
+/* Text of a report goes where netmap's goes, of the totals to the output. */
+static void __printflike(3, 4)
+show_text(struct pktgen_show *sh, bool total, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (out_json(sh->sh_tc->tc_o))
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (total)
+		out_text(sh->sh_tc->tc_o, "%s\n", text);
+	else
+		PKTGEN_LOG(sh->sh_tc, "main_thread", "%s", text);
+}
+
 static void
-show_line(struct pktgen_show *sh, const struct show_speed *ss)
+show_line(struct pktgen_show *sh, const char *what,
+    const struct show_speed *ss)
 {
 	char a[32], b[32], c[32], window[128];
 	bool raw = sh->sh_po->po_raw;
 
 	show_window(sh, ss->ss_pps, window, sizeof(window));
-	out_text(sh->sh_tc->tc_o, "%spps %s(%spkts %sbps in %.0f usec) "
-	    "%.2f avg_batch 0 min_space\n",
+	show_text(sh, false, "%s%spps %s(%spkts %sbps in %.0f usec) "
+	    "%.2f avg_batch 0 min_space", what,
 	    pktgen_norm(a, sizeof(a), ss->ss_pps, raw), window,
 	    pktgen_norm(b, sizeof(b), (double)ss->ss_packets, raw),
 	    pktgen_norm(c, sizeof(c), ss->ss_bps, raw), ss->ss_usec,
@@ -201,21 +222,20 @@ show_times_json(const struct pktgen_times *pt)
 }
 
 static void
-show_times(struct pktgen_show *sh, const char *indent,
-    const struct pktgen_times *pt)
+show_times(struct pktgen_show *sh, bool total, const struct pktgen_times *pt)
 {
 
 	if (pt->pt_count == 0)
 		return;
-	out_text(sh->sh_tc->tc_o, "%slatency min %.3f median %.3f 99%% %.3f "
-	    "99.9%% %.3f max %.3f us\n", indent, us(pt->pt_min),
-	    us(pt->pt_p50), us(pt->pt_p99), us(pt->pt_p999), us(pt->pt_max));
+	show_text(sh, total, "latency min %.3f median %.3f 99%% %.3f 99.9%% "
+	    "%.3f max %.3f us", us(pt->pt_min), us(pt->pt_p50),
+	    us(pt->pt_p99), us(pt->pt_p999), us(pt->pt_max));
 	out_put(sh->sh_tc->tc_o, "latency", show_times_json(pt));
 }
 
-/* Counts of the sequence, from old (NULL: from 0) to now. */
+/* Counts of the sequence, from old (NULL: all, as a total) to now. */
 static void
-show_sequence(struct pktgen_show *sh, const char *indent,
+show_sequence(struct pktgen_show *sh,
     const struct pktgen_stats *old, const struct pktgen_stats *now)
 {
 	static const struct pktgen_stats none;
@@ -223,8 +243,8 @@ show_sequence(struct pktgen_show *sh, const char *indent,
 
 	if (now->pt_stamped == o->pt_stamped)
 		return;
-	out_text(sh->sh_tc->tc_o, "%slost %jd reordered %jd duplicates %jd\n",
-	    indent, (intmax_t)(now->pt_lost - o->pt_lost),
+	show_text(sh, old == NULL, "lost %jd reordered %jd duplicates %jd",
+	    (intmax_t)(now->pt_lost - o->pt_lost),
 	    (intmax_t)(now->pt_reordered - o->pt_reordered),
 	    (intmax_t)(now->pt_duplicates - o->pt_duplicates));
 	out_put(sh->sh_tc->tc_o, "sequence", json_pack("{sI sI sI sI sI}",
@@ -282,6 +302,32 @@ show_csv(struct pktgen_show *sh, const struct pktgen_stats *old,
 	(void)fflush(sh->sh_csv);
 }
 
+bool
+pktgen_kept(const struct pktgen_stats *st)
+{
+	const struct pktgen_side *tx = &st->pt_tx;
+
+	return (st->pt_behind <= (tx->ps_last - tx->ps_first) / 100);
+}
+
+/* What holds a sender up. */
+static void
+show_trouble(struct pktgen_show *sh, const struct pktgen_stats *old,
+    const struct pktgen_stats *now)
+{
+	uint64_t refused = now->pt_refused - old->pt_refused;
+
+	if (refused == 0 || out_json(sh->sh_tc->tc_o))
+		return;
+	if (now->pt_tx.ps_packets == old->pt_tx.ps_packets)
+		PKTGEN_LOG(sh->sh_tc, "main_thread", "%s takes no packet: is "
+		    "its link up?", sh->sh_po->po_if[0]);
+	else if (sh->sh_po->po_verbose > 0)
+		PKTGEN_LOG(sh->sh_tc, "main_thread", "%ju times the interface "
+		    "was full, %.3f s behind the rate", (uintmax_t)refused,
+		    (double)now->pt_behind / 1e9);
+}
+
 void
 pktgen_report(struct pktgen_show *sh, const struct pktgen_stats *old,
     const struct pktgen_stats *now)
@@ -298,22 +344,21 @@ pktgen_report(struct pktgen_show *sh, const struct pktgen_stats *old,
 	    sh->sh_start)));
 	out_put(o, "interval-ns", json_integer((json_int_t)ns));
 	if (sh->sh_po->po_mode == PKTGEN_TX) {
-		show_line(sh, &tx);
+		show_line(sh, "", &tx);
 		show_side_json(sh, "sent", &tx);
 	} else if (sh->sh_po->po_mode != PKTGEN_PING)
-		show_line(sh, &rx);
+		show_line(sh, "", &rx);
 	if (sh->sh_po->po_mode != PKTGEN_TX ||
 	    now->pt_rx.ps_packets != old->pt_rx.ps_packets)
 		show_side_json(sh, "received", &rx);
 	if (sh->sh_po->po_mode != PKTGEN_PING &&
 	    sh->sh_po->po_mode != PKTGEN_PONG) {
-		if (sh->sh_po->po_mode == PKTGEN_TX && rx.ss_packets != 0) {
-			out_text(o, "  received: ");
-			show_line(sh, &rx);
-		}
-		show_sequence(sh, "  ", old, now);
-		show_times(sh, "  ", &now->pt_interval);
+		if (sh->sh_both)
+			show_line(sh, "received: ", &rx);
+		show_sequence(sh, old, now);
+		show_times(sh, false, &now->pt_interval);
 	}
+	show_trouble(sh, old, now);
 	out_close(o);
 	out_close(o);
 	if (sh->sh_csv != NULL)
@@ -331,7 +376,7 @@ pktgen_report_ping(struct pktgen_show *sh, const struct pktgen_stats *now,
 
 	if (pt->pt_count == 0 || out_json(sh->sh_tc->tc_o))
 		return;
-	PKTGEN_LOG(sh->sh_tc, "count %ju RTT: min %ju av %ju ns",
+	PKTGEN_LOG(sh->sh_tc, "ping_body", "count %ju RTT: min %ju av %ju ns",
 	    (uintmax_t)pt->pt_count, (uintmax_t)pt->pt_min,
 	    (uintmax_t)pt->pt_avg);
 	high = json_array_size(powers);
@@ -345,8 +390,8 @@ pktgen_report_ping(struct pktgen_show *sh, const struct pktgen_stats *now,
 		off += snprintf(buf + off, sizeof(buf) - (size_t)off,
 		    " %5ju", (uintmax_t)json_integer_value(
 		    json_array_get(powers, k)));
-	PKTGEN_LOG(sh->sh_tc, "k: %ju .. %ju\n\t%s", (uintmax_t)1 << low,
-	    (uintmax_t)1 << (high - 1), buf);
+	PKTGEN_LOG(sh->sh_tc, "ping_body", "k: %ju .. %ju\n\t%s",
+	    (uintmax_t)1 << low, (uintmax_t)1 << (high - 1), buf);
 }
 
 /* ---- Frames ---- */
@@ -398,7 +443,7 @@ show_total(struct pktgen_show *sh, const char *verb, const char *key,
 {
 	bool raw = sh->sh_po->po_raw;
 	double secs = (double)(ps->ps_last - ps->ps_first) / 1e9;
-	double per = secs > 0 ? secs : 1e-9, bits, rawbits;
+	double bits, rawbits, pps;
 	struct out *o = sh->sh_tc->tc_o;
 	char a[32], b[32], c[32];
 	double batch = ps->ps_bursts == 0 ? 0 :
@@ -412,34 +457,63 @@ show_total(struct pktgen_show *sh, const char *verb, const char *key,
 	}
 	if (size == 0)
 		size = (long long)(ps->ps_bytes / ps->ps_packets);
-	bits = 8.0 * (double)ps->ps_bytes;
-	rawbits = bits + 8.0 * (double)(ps->ps_packets * show_framing(sh));
+	/* Of what came at one moment no speed can be told. */
+	pps = secs > 0 ? (double)ps->ps_packets / secs : 0;
+	bits = secs > 0 ? 8.0 * (double)ps->ps_bytes / secs : 0;
+	rawbits = bits + 8.0 * pps * (double)show_framing(sh);
 	out_text(o, "%s %ju packets %ju bytes %ju events %lld bytes each in "
 	    "%.2f seconds.\n", verb, (uintmax_t)ps->ps_packets,
 	    (uintmax_t)ps->ps_bytes, (uintmax_t)ps->ps_bursts, size, secs);
 	out_text(o, "Speed: %spps Bandwidth: %sbps (raw %sbps). Average "
 	    "batch: %.2f pkts\n",
-	    pktgen_norm(a, sizeof(a), (double)ps->ps_packets / per, raw),
-	    pktgen_norm(b, sizeof(b), bits / per, raw),
-	    pktgen_norm(c, sizeof(c), rawbits / per, raw), batch);
+	    pktgen_norm(a, sizeof(a), pps, raw),
+	    pktgen_norm(b, sizeof(b), bits, raw),
+	    pktgen_norm(c, sizeof(c), rawbits, raw), batch);
 	out_put(o, key, json_pack("{sI sI sI sI sf sf sf sf sf}",
 	    "packets", (json_int_t)ps->ps_packets,
 	    "bytes", (json_int_t)ps->ps_bytes,
 	    "events", (json_int_t)ps->ps_bursts,
 	    "bytes-each", (json_int_t)size, "seconds", secs,
-	    "packets-per-second", (double)ps->ps_packets / per,
-	    "bits-per-second", bits / per,
-	    "raw-bits-per-second", rawbits / per, "average-batch", batch));
+	    "packets-per-second", pps, "bits-per-second", bits,
+	    "raw-bits-per-second", rawbits, "average-batch", batch));
+}
+
+/* The rate that was asked for, and whether the sender kept it. */
+static void
+show_rate(struct pktgen_show *sh, const struct pktgen_stats *st)
+{
+	struct out *o = sh->sh_tc->tc_o;
+	char a[32];
+
+	if (sh->sh_po->po_rate == 0 || sh->sh_po->po_mode != PKTGEN_TX)
+		return;
+	out_open(o, "rate");
+	out_put(o, "asked-packets-per-second",
+	    json_integer((json_int_t)sh->sh_po->po_rate));
+	out_put(o, "behind-seconds",
+	    json_real((double)st->pt_behind / 1e9));
+	out_put(o, "kept", json_boolean(pktgen_kept(st)));
+	out_close(o);
+	if (!pktgen_kept(st))
+		out_text(o, "The rate of %spps was not kept: %.3f seconds "
+		    "behind at the end.\n", pktgen_norm(a, sizeof(a),
+		    (double)sh->sh_po->po_rate, sh->sh_po->po_raw),
+		    (double)st->pt_behind / 1e9);
 }
 
 /* What went in and did not come out, where both ends are ours. */
 static void
 show_path(struct pktgen_show *sh, const struct pktgen_stats *st)
 {
-	uint64_t sent = st->pt_tx.ps_packets, seen = st->pt_stamped;
-	uint64_t lost;
+	const struct pktgen_opts *po = sh->sh_po;
+	uint64_t sent = st->pt_tx.ps_packets, seen = st->pt_stamped, lost;
+	long long len = po->po_minlen != 0 ? po->po_minlen : po->po_len;
 
 	seen -= st->pt_duplicates < seen ? st->pt_duplicates : seen;
+	/* Frames without a number are as many as came. */
+	if (po->po_pcap != NULL ||
+	    (len != 0 && len < (po->po_v6 ? PKTGEN_LEN6 : PKTGEN_LEN)))
+		seen = st->pt_rx.ps_packets;
 	lost = sent > seen ? sent - seen : 0;
 	out_text(sh->sh_tc->tc_o, "Lost %ju of %ju packets (%.4f %%)\n",
 	    (uintmax_t)lost, (uintmax_t)sent,
@@ -458,27 +532,28 @@ pktgen_summary(struct pktgen_show *sh, const struct pktgen_stats *st,
 	out_open(o, "summary");
 	if (po->po_mode == PKTGEN_TX || po->po_mode == PKTGEN_PING)
 		show_total(sh, "Sent", "sent", &st->pt_tx, size);
-	if (po->po_mode != PKTGEN_TX || st->pt_rx.ps_packets != 0)
+	if (po->po_mode != PKTGEN_TX || sh->sh_both)
 		show_total(sh, "Received", "received", &st->pt_rx, 0);
 	if (st->pt_refused != 0)
-		PKTGEN_LOG(sh->sh_tc, "%ju times the interface was full",
-		    (uintmax_t)st->pt_refused);
+		PKTGEN_LOG(sh->sh_tc, "main_thread", "%ju times the interface "
+		    "was full", (uintmax_t)st->pt_refused);
+	show_rate(sh, st);
 	if (po->po_verify) {
 		out_text(o, "Wrong checksums: %ju\n", (uintmax_t)st->pt_bad);
 		out_put(o, "wrong-checksums",
 		    json_integer((json_int_t)st->pt_bad));
 	}
-	if (po->po_mode == PKTGEN_TX && st->pt_stamped != 0)
+	if (sh->sh_both)
 		show_path(sh, st);
 	if (po->po_mode == PKTGEN_PING && st->pt_latency.pt_count != 0 &&
 	    !out_json(o))
-		PKTGEN_LOG(sh->sh_tc, "RTT over %ju packets: min %ju av %ju "
-		    "ns", (uintmax_t)st->pt_latency.pt_count,
+		PKTGEN_LOG(sh->sh_tc, "ping_body", "RTT over %ju packets: min "
+		    "%ju av %ju ns", (uintmax_t)st->pt_latency.pt_count,
 		    (uintmax_t)st->pt_latency.pt_min,
 		    (uintmax_t)st->pt_latency.pt_avg);
 	if (po->po_mode != PKTGEN_PONG) {
-		show_sequence(sh, "", NULL, st);
-		show_times(sh, "", &st->pt_latency);
+		show_sequence(sh, NULL, st);
+		show_times(sh, true, &st->pt_latency);
 	}
 	out_close(o);
 	out_close(o);

@@ -16,6 +16,7 @@
 #include "tools/pktgen.h"
 
 #define	TRIAL_SETTLE_MS	500
+#define	TRIAL_GRACE_MS	20		/* for the last burst of a rate */
 #define	TRIAL_PART	0.01		/* the search ends so close */
 #define	TRIAL_MAX	24
 
@@ -24,6 +25,7 @@ struct trial {
 	double		 tr_sent;	/* pps */
 	uint64_t	 tr_packets;
 	uint64_t	 tr_lost;
+	bool		 tr_kept;	/* what was offered was sent */
 	struct pktgen_times tr_latency;
 };
 
@@ -37,6 +39,28 @@ trial_lost(const struct pktgen_stats *st)
 	    0);
 }
 
+/* The sender's end: what it has sent, and how fast. */
+static int
+trial_stop(struct pktgen *pg, struct trial *tr)
+{
+	json_int_t rx = pg->pg_id[1];
+	struct pktgen_stats st;
+	uint64_t ns;
+	int status;
+
+	pg->pg_id[1] = 0;
+	status = pktgen_ask(pg, "gen.stop", &st);
+	pg->pg_id[1] = rx;
+	ns = st.pt_tx.ps_last - st.pt_tx.ps_first;
+	tr->tr_packets = st.pt_tx.ps_packets;
+	tr->tr_sent = (double)tr->tr_packets * 1e9 / (double)(ns + 1);
+	/* The last burst goes as soon as its first packet is due. */
+	if (tr->tr_offered > 0 && tr->tr_sent > tr->tr_offered)
+		tr->tr_sent = tr->tr_offered;
+	tr->tr_kept = pktgen_kept(&st);
+	return (status);
+}
+
 static int
 trial_run(struct pktgen *pg, double rate, struct trial *tr)
 {
@@ -44,6 +68,7 @@ trial_run(struct pktgen *pg, double rate, struct trial *tr)
 	struct pktgen_stats st;
 	int status, stopped;
 
+	*tr = (struct trial){ .tr_offered = rate };
 	if (rate > 0)
 		count = (long long)(rate * pg->pg_po.po_trial_s);
 	status = pktgen_start(pg, 1, PKTGEN_RX, 0, 0);
@@ -51,30 +76,16 @@ trial_run(struct pktgen *pg, double rate, struct trial *tr)
 		status = pktgen_start(pg, 0, PKTGEN_TX, (long long)rate,
 		    count > 0 ? count : rate > 0 ? 1 : 0);
 	if (status == 0)
-		pktgen_sleep_ms(ms);
+		pktgen_sleep_ms(rate > 0 ? ms + TRIAL_GRACE_MS : ms);
 	/* Who cannot keep the rate is given no more time: it shows. */
-	if (status == 0 && rate <= 0) {
-		json_int_t rx = pg->pg_id[1];
-
-		pg->pg_id[1] = 0;
-		status = pktgen_ask(pg, "gen.stop", &st);
-		pg->pg_id[1] = rx;
-		tr->tr_packets = st.pt_tx.ps_packets;
-		tr->tr_sent = (double)st.pt_tx.ps_packets * 1e9 /
-		    (double)(st.pt_tx.ps_last - st.pt_tx.ps_first + 1);
-	}
+	if (status == 0)
+		status = trial_stop(pg, tr);
 	if (status == 0)
 		pktgen_sleep_ms(TRIAL_SETTLE_MS);
 	stopped = pktgen_ask(pg, "gen.stop", &st);
 	if (status == 0)
 		status = stopped;
-	if (rate <= 0)
-		st.pt_tx.ps_packets = tr->tr_packets;
-	else {
-		tr->tr_packets = st.pt_tx.ps_packets;
-		tr->tr_sent = (double)tr->tr_packets / pg->pg_po.po_trial_s;
-	}
-	tr->tr_offered = rate;
+	st.pt_tx.ps_packets = tr->tr_packets;
 	tr->tr_lost = trial_lost(&st);
 	tr->tr_latency = st.pt_latency;
 	return (status);
@@ -98,6 +109,7 @@ trial_show(struct pktgen *pg, int n, const struct trial *tr)
 	out_open(o, "trial");
 	out_put(o, "offered-pps", json_real(tr->tr_offered));
 	out_put(o, "sent-pps", json_real(tr->tr_sent));
+	out_put(o, "kept", json_boolean(tr->tr_kept));
 	out_put(o, "packets", json_integer((json_int_t)tr->tr_packets));
 	out_put(o, "lost", json_integer((json_int_t)tr->tr_lost));
 	out_text(o, "Trial %d: offered %s%s sent %spps, lost %ju of %ju "
