@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The netepoch authors
 """What all experiments share: builds, runs in turns, the machine, pages."""
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -70,9 +71,12 @@ pages included, in under 20 minutes; `make experiments QUICK=1` in under three,
 to see that it works. A page says what was done, on what machine, what came
 out, and what it means; a difference is one that ministat proves, at 95 %
 confidence, from runs that took turns (A B A B …), each in percent of what it is
-compared with in the same round: the machine's fast and slow phases, which last
-longer than a round, are in all runs of a round alike. What ministat says of
-the runs as they are stands beside it.
+compared with in the same round. A virtual machine has fast and slow phases,
+here of a factor of two, which come and go within seconds. Where the figure is
+packets per second of CPU time, the runs of a round therefore take turns on one
+CPU every few milliseconds: they are processes that run at the same time, and
+the phases are in all of them alike. What ministat says of the runs as they are
+stands beside it.
 
 | | experiment | in short |
 |---|---|---|
@@ -187,6 +191,17 @@ class Context:
             raise RuntimeError(f'{argv[0]}: its epoch is a '
                                f'{figures["epoch"]} one, not {epoch}')
         return figures
+
+    def together(self, epoch, runs, secs):
+        """Runs of bench_experiment at the same time, on the same CPU; their
+        JSON.
+
+        The scheduler has them take turns every few milliseconds.  Each runs
+        for secs as if it were alone; figures of CPU time are its own.
+        """
+        with concurrent.futures.ThreadPoolExecutor(len(runs)) as pool:
+            return list(pool.map(lambda options: self.once(
+                epoch, *options, secs=secs * len(runs)), runs))
 
     def figures(self, prefix):
         """Where the raw runs of an experiment go; older ones are removed."""

@@ -63,7 +63,8 @@ def dots(path, ylabel, groups):
 def curves(path, xlabel, left, right, marked):
     """Two scales over one logarithmic axis.
 
-    left and right: (label of the axis, [(title, [(x, y, error or None)])]);
+    left and right: (label of the axis, [(title, [(x, y, error or None)])]),
+    whose points with errors are drawn beside each other;
     the right one is logarithmic.  marked: an x with a line through it.
     """
     script = HEAD.format(width=820, height=480, path=path) + (
@@ -79,16 +80,19 @@ def curves(path, xlabel, left, right, marked):
                "dt 2 lc rgb '#888888'\n")
     parts, data, colour = [], '', 0
     for axes, scale in (('x1y1', left[1]), ('x1y2', right[1])):
-        for title, series in scale:
+        for n, (title, series) in enumerate(scale):
             style = f"lc rgb '{COLOURS[colour]}'"
             dash = '' if axes == 'x1y1' else ' dt 3'
+            bars = series[0][2] is not None
+            shift = 2 ** (0.08 * (n - (len(scale) - 1) / 2)) if bars else 1
+            if bars:
+                parts.append(f"'-' using 1:2:3 axes {axes} with yerrorbars "
+                             f"pt 7 ps 0.6 lw 1.5 {style} notitle")
+                data += ''.join(f'{x * shift} {y} {e}\n'
+                                for x, y, e in series) + 'e\n'
             parts.append(f"'-' using 1:2 axes {axes} with linespoints pt 7 "
                          f"ps 0.6 lw 2{dash} {style} title '{title}'")
-            data += ''.join(f'{x} {y}\n' for x, y, _ in series) + 'e\n'
-            if series[0][2] is not None:
-                parts.append(f"'-' using 1:2:3 axes {axes} with yerrorbars "
-                             f"pt 0 {style} notitle")
-                data += ''.join(f'{x} {y} {e}\n' for x, y, e in series)
-                data += 'e\n'
+            data += ''.join(f'{x * shift} {y}\n'
+                            for x, y, _ in series) + 'e\n'
             colour += 1
     gnuplot(script + f"plot {', '.join(parts)}\n{data}")

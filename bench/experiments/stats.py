@@ -104,6 +104,11 @@ class Raw:
             for variant, value in zip(others, rest):
                 self.add(f'{variant}-percent', value / one * 100)
 
+    def related(self, base, *others):
+        """What relate() has made: the figures of each, base's being 100."""
+        return [self.values[f'{base}-as-100'],
+                *(self.values[f'{v}-percent'] for v in others)]
+
     def compare(self, *variants, plot=True):
         """ministat over variants; the first is what the others are beside."""
         return ministat(self.directory, [self.name(v) for v in variants],
