@@ -65,28 +65,49 @@ vhdr_l3off(const uint8_t *frame, uint32_t len)
 	return (0);
 }
 
+/*
+ * Is what g describes what the header says is to be cut?  Its protocol, and its
+ * transport where the unfinished checksum begins: Linux says the same of a
+ * packet in a tunnel, meaning the inner one.
+ */
+static bool
+vhdr_means(const struct virtio_net_hdr *vh, const struct gso *g, uint8_t proto)
+{
+
+	return (g->gso_l4.l4_proto == proto &&
+	    g->gso_hdrlen <= VHDR_HEADERS_MAX &&
+	    ((vh->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) == 0 ||
+	    vh->csum_start == g->gso_l3off + g->gso_l4.l4_off));
+}
+
 bool
 vhdr_split_begin(struct vhdr_split *vs, const void *frame, uint32_t len,
     const struct virtio_net_hdr *vh)
 {
+	struct gso *g = &vs->vs_gso;
+	uint8_t proto;
 	uint32_t l3off;
 
 	*vs = (struct vhdr_split){ .vs_next = 0 };
 	switch (vh->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) {
 	case VIRTIO_NET_HDR_GSO_TCPV4:
 	case VIRTIO_NET_HDR_GSO_TCPV6:
+		proto = IPPROTO_TCP;
+		break;
 	case VHDR_GSO_UDP_L4:
+		proto = IPPROTO_UDP;
 		break;
 	default:
 		return (false);
 	}
 	l3off = vhdr_l3off(frame, len);
-	if (l3off == 0 ||
-	    gso_init(&vs->vs_gso, frame, len, l3off, vh->gso_size) != 0 ||
-	    vs->vs_gso.gso_hdrlen > VHDR_HEADERS_MAX)
+	if (l3off == 0)
 		return (false);
-	vs->vs_active = true;
-	return (true);
+	vs->vs_active = (gso_init(g, frame, len, l3off, vh->gso_size) == 0 &&
+	    vhdr_means(vh, g, proto)) ||
+	    (gso_init_tunnel(g, frame, len, l3off, vh->gso_size) == 0 &&
+	    vhdr_means(vh, g, proto));
+	return (vs->vs_active);
 }
 
 /* Segment i, in one frame or, for a large MTU, in a chain. */

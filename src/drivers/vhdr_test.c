@@ -115,6 +115,7 @@ test_split(void **state)
 		    VIRTIO_NET_HDR_GSO_TCPV4) |
 		    (rnd(2) != 0 ? VIRTIO_NET_HDR_GSO_ECN : 0));
 		vh.gso_size = (uint16_t)mss;
+		vh.csum_start = (uint16_t)(hlen - sizeof(struct tcphdr));
 		assert_true(vhdr_is_gso(&vh));
 		assert_true(vhdr_split_begin(&vs, frame, len, &vh));
 		at = segs = lost = 0;
@@ -137,6 +138,30 @@ test_split(void **state)
 		assert_int_equal(segs, (total + mss - 1) / mss);
 	}
 	test_no_leak();
+}
+
+/* What is to be cut is not what the frame has: never cut by guess. */
+static void
+test_split_other(void **state)
+{
+	struct virtio_net_hdr vh = {
+		.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+		.gso_type = VIRTIO_NET_HDR_GSO_TCPV4,
+		.gso_size = 1000,
+	};
+	struct vhdr_split vs;
+	uint32_t l3off, len;
+
+	len = make_tcp(0, false, 10000, &l3off);
+	for (uint32_t start = 0; start < 100; start++) {
+		vh.csum_start = (uint16_t)start;
+		assert_int_equal(vhdr_split_begin(&vs, frame, len, &vh),
+		    start == l3off + IP_HDR_MIN);
+	}
+	vh.flags = 0;
+	assert_true(vhdr_split_begin(&vs, frame, len, &vh));
+	vh.gso_type = VHDR_GSO_UDP_L4;
+	assert_false(vhdr_split_begin(&vs, frame, len, &vh));
 }
 
 /* No frames: the segments are counted, and the end is reached. */
@@ -187,6 +212,8 @@ test_split_hostile(void **state)
 		vh.gso_type = (uint8_t)(rnd(2) != 0 ? rnd(256) :
 		    VIRTIO_NET_HDR_GSO_TCPV4);
 		vh.gso_size = (uint16_t)(rnd(4) == 0 ? 0 : 1 + rnd(100));
+		vh.flags = (uint8_t)rnd(2);
+		vh.csum_start = (uint16_t)rnd(80);
 		/* Against the end of an allocation, for the sanitizer. */
 		exact = malloc(len != 0 ? len : 1);
 		assert_non_null(exact);
@@ -247,6 +274,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_split_other),
 		cmocka_unit_test(test_split_nomem),
 		cmocka_unit_test(test_split_hostile),
 		cmocka_unit_test(test_cksum),

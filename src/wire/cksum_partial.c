@@ -15,17 +15,12 @@
 
 #include "wire/in_cksum.h"
 #include "wire/in_l4.h"
+#include "wire/in_tunnel.h"
 #include "wire/udp.h"
 
-/*
- * Does the packet at pkt, an IP header with len readable bytes, wait for its
- * checksum to be finished?  True only for unfragmented TCP or UDP over IPv4 or
- * IPv6 whose checksum field equals the pseudo-header sum and whose full sum is
- * wrong; then *part is what in_partial_finish() wants (ipa_len as its len).
- * Changes nothing.
- */
-bool
-in_partial_pattern(const void *pkt, size_t len, struct in_partial *part)
+/* The same for a packet that is in no tunnel. */
+static bool
+partial_plain(const void *pkt, size_t len, struct in_partial *part)
 {
 	const uint8_t *p = pkt;
 	struct in_l4 l4;
@@ -44,6 +39,31 @@ in_partial_pattern(const void *pkt, size_t len, struct in_partial *part)
 	part->ipa_start = l4.l4_off;
 	part->ipa_offset = l4.l4_sumoff;
 	part->ipa_len = l4.l4_off + l4.l4_len;
+	return (true);
+}
+
+/*
+ * Does the packet at pkt, an IP header with len readable bytes, wait for its
+ * checksum to be finished?  True only for unfragmented TCP or UDP over IPv4 or
+ * IPv6, bare or in a tunnel, whose checksum field equals the pseudo-header sum
+ * and whose full sum is wrong; then *part is what in_partial_finish() wants
+ * (ipa_len as its len).  A peer that leaves the inner sum of a tunnel to us has
+ * made the outer one for what it will be.  Changes nothing.
+ */
+bool
+in_partial_pattern(const void *pkt, size_t len, struct in_partial *part)
+{
+	const uint8_t *p = pkt;
+	struct in_tunnel it;
+
+	if (partial_plain(p, len, part))
+		return (true);
+	if (!in_tunnel_find(p, len, &it) ||
+	    !partial_plain(p + it.it_inner, it.it_end - it.it_inner, part) ||
+	    it.it_inner + part->ipa_len != it.it_end)
+		return (false);
+	part->ipa_start = (uint16_t)(part->ipa_start + it.it_inner);
+	part->ipa_len = it.it_end;
 	return (true);
 }
 

@@ -5,8 +5,8 @@
  */
 
 /*
- * Segmentation of TCP over IPv4 and IPv6 and of UDP over both, without state.
- * Any thread, no locks.  What changes from segment to segment: lengths, the
+ * Segmentation of TCP over IPv4 and IPv6 and of UDP over both, bare or in a
+ * tunnel, without state.  Any thread, no locks.  What changes from segment to segment: lengths, the
  * IPv4 identification (counted up, so that fragments of different segments are
  * never mixed, RFC 6864), the TCP sequence number, FIN and PSH only on the
  * last, CWR only on the first (RFC 3168 6.1.2), and every checksum, made anew
@@ -22,6 +22,9 @@
 #include "wire/ip6.h"
 #include "wire/tcp.h"
 #include "wire/udp.h"
+
+/* A checksum over the packet, a sequence number: of a GRE header. */
+#define	GSO_GRE_REFUSED	(0x80 | 0x10)
 
 /*
  * Describe the large packet in the len contiguous bytes at frame, whose IP
@@ -40,6 +43,8 @@ gso_init(struct gso *g, const void *frame, size_t len, size_t l3off,
 	if (!in_l4_find(p + l3off, len - l3off, &g->gso_l4))
 		return (EINVAL);
 	g->gso_frame = p;
+	g->gso_tunnel.it_end = 0;
+	g->gso_outer = 0;
 	g->gso_l3off = (uint32_t)l3off;
 	g->gso_hdrlen = (uint32_t)l3off + g->gso_l4.l4_off + g->gso_l4.l4_hlen;
 	g->gso_paylen = g->gso_l4.l4_len - g->gso_l4.l4_hlen;
@@ -47,6 +52,31 @@ gso_init(struct gso *g, const void *frame, size_t len, size_t l3off,
 	g->gso_nsegs = 1;
 	if (g->gso_paylen > mss)
 		g->gso_nsegs = (g->gso_paylen + g->gso_mss - 1) / g->gso_mss;
+	return (0);
+}
+
+/*
+ * The same for a packet inside a tunnel whose IP header begins at l3off: each
+ * segment gets the tunnel's headers, too.  EINVAL also when there is no tunnel,
+ * or one that numbers or sums its packets in its own header.
+ */
+int
+gso_init_tunnel(struct gso *g, const void *frame, size_t len, size_t l3off,
+    size_t mss)
+{
+	const uint8_t *p = frame;
+	struct in_tunnel it;
+
+	if (l3off > len || !in_tunnel_find(p + l3off, len - l3off, &it))
+		return (EINVAL);
+	if (it.it_proto == IPPROTO_GRE &&
+	    (p[l3off + it.it_off] & GSO_GRE_REFUSED) != 0)
+		return (EINVAL);
+	if (gso_init(g, p, l3off + it.it_end, l3off + it.it_inner, mss) != 0 ||
+	    it.it_inner + g->gso_l4.l4_off + g->gso_l4.l4_len != it.it_end)
+		return (EINVAL);
+	g->gso_tunnel = it;
+	g->gso_outer = (uint32_t)l3off;
 	return (0);
 }
 
@@ -64,22 +94,21 @@ gso_payload(const struct gso *g, uint32_t i, const uint8_t **pay)
 	return (left < g->gso_mss ? left : g->gso_mss);
 }
 
-/* Set the IP header of segment i, with a transport of l4len bytes. */
+/* Set an IP header of segment i, a packet of len bytes with it. */
 static void
-gso_header_ip(const struct gso *g, uint32_t i, uint8_t *l3, uint32_t l4len)
+gso_header_ip(uint32_t i, uint8_t *l3, uint32_t len)
 {
 	struct ip6_hdr *ip6 = (void *)l3;
 	struct ip *ip = (void *)l3;
 
-	if (g->gso_l4.l4_v == 6) {
-		ip6->ip6_plen = htons((uint16_t)(g->gso_l4.l4_off -
-		    sizeof(*ip6) + l4len));
+	if ((l3[0] & 0xf0) == IPV6_VERSION) {
+		ip6->ip6_plen = htons((uint16_t)(len - sizeof(*ip6)));
 		return;
 	}
-	ip->ip_len = htons((uint16_t)(g->gso_l4.l4_off + l4len));
+	ip->ip_len = htons((uint16_t)len);
 	ip->ip_id = htons((uint16_t)(ntohs(ip->ip_id) + i));
 	ip->ip_sum = 0;
-	ip->ip_sum = in_cksum(ip, g->gso_l4.l4_off);
+	ip->ip_sum = in_cksum(ip, ip_hl(ip));
 }
 
 /* Set the sequence number and the flags of segment i. */
@@ -91,6 +120,37 @@ gso_header_tcp(const struct gso *g, uint32_t i, struct tcphdr *th)
 		th->th_flags &= (uint8_t)~(TH_FIN | TH_PUSH);
 	if (i != 0)
 		th->th_flags &= (uint8_t)~TH_CWR;
+}
+
+/*
+ * Set the tunnel's headers of segment i, whose others are complete at out; pay
+ * are its len bytes of payload.  A UDP checksum is made where there was one.
+ */
+static void
+gso_header_outer(const struct gso *g, uint32_t i, uint8_t *out,
+    const uint8_t *pay, uint32_t len)
+{
+	const struct in_tunnel *it = &g->gso_tunnel;
+	uint8_t *l3 = out + g->gso_outer;
+	struct udphdr *uh = (void *)(l3 + it->it_off);
+	uint32_t hlen = g->gso_hdrlen - g->gso_outer, sum;
+	const struct in_l4 l4 = { .l4_proto = IPPROTO_UDP,
+	    .l4_v = (l3[0] & 0xf0) == IPV6_VERSION ? 6 : 4 };
+
+	gso_header_ip(i, l3, hlen + len);
+	if (it->it_proto != IPPROTO_UDP)
+		return;
+	hlen -= it->it_off;
+	uh->uh_ulen = htons((uint16_t)(hlen + len));
+	if (uh->uh_sum == 0)
+		return;
+	uh->uh_sum = 0;
+	sum = in_l4_pseudo(l3, &l4, hlen + len);
+	sum = in_cksum_partial(sum, uh, hlen, 0);
+	sum = in_cksum_partial(sum, pay, len, hlen);
+	uh->uh_sum = in_cksum_finish(sum);
+	if (uh->uh_sum == 0)
+		uh->uh_sum = 0xffff;
 }
 
 /*
@@ -114,7 +174,7 @@ gso_header(const struct gso *g, uint32_t i, void *out)
 	l3 = (uint8_t *)out + g->gso_l3off;
 	th = l3 + l4->l4_off;
 
-	gso_header_ip(g, i, l3, l4len);
+	gso_header_ip(i, l3, l4->l4_off + l4len);
 	if (l4->l4_proto == IPPROTO_TCP)
 		gso_header_tcp(g, i, (void *)th);
 	else
@@ -129,6 +189,8 @@ gso_header(const struct gso *g, uint32_t i, void *out)
 	if (field == 0 && l4->l4_proto == IPPROTO_UDP)
 		field = 0xffff;
 	memcpy(th + l4->l4_sumoff, &field, sizeof(field));
+	if (g->gso_tunnel.it_end != 0)
+		gso_header_outer(g, i, out, pay, (uint32_t)len);
 }
 
 /*
