@@ -343,6 +343,26 @@ lla_flush(struct ifnet *ifp, bool statics)
 	return (lltable_remove(ifp, lla_flush_match, &statics));
 }
 
+static bool
+lla_silent_match(struct llentry *lle, const void *arg)
+{
+	(void)arg;
+	return (lle->lle_state == LLE_INCOMPLETE ||
+	    lle->lle_state == LLE_FAILED);
+}
+
+/*
+ * A link is there that was not: that a neighbour was silent on it means
+ * nothing, and the next packet asks anew instead of waiting for lp_wait.
+ */
+void
+lltable_link_changed(struct ifnet *ifp)
+{
+	VNET_CONFIG_ASSERT(ifp->if_vnet);
+
+	(void)lltable_remove(ifp, lla_silent_match, NULL);
+}
+
 static int
 lla_info_compare(const void *a, const void *b)
 {

@@ -354,6 +354,26 @@ test_interface(void **state)
 	assert_int_equal(drops(IFD_ARPFAIL), 1);
 	assert_int_equal(if_setflags(p0, 0, IFF_NOARP), 0);
 
+	/* Silent while there was no link: asked anew as soon as there is. */
+	for (unsigned int s = 0; s <= 8; s++) {
+		if (s == 0)
+			assert_false(send_to(host(9), 1, NULL));
+		tick(time_ns() + s * SECOND);
+	}
+	assert_int_equal(state_of(host(9)), LLE_FAILED);
+	assert_false(send_to(host(10), 1, NULL));
+	assert_int_equal(hear(host(11), mac_a, true, NULL), LLA_NEW);
+	VNET_CONFIG_UNLOCK(vnet);
+	if_link_state(p0, IF_LINK_DOWN);
+	if_link_state(p0, IF_LINK_UP);
+	VNET_CONFIG_LOCK(vnet);
+	assert_int_equal(state_of(host(9)), -1);
+	assert_int_equal(state_of(host(10)), -1);
+	assert_int_equal(state_of(host(11)), LLE_REACHABLE);
+	forget();
+	assert_false(send_to(host(9), 1, NULL));
+	assert_string_equal(asked, "b521 ");
+
 	/* A second address on the same network keeps the neighbours. */
 	assert_int_equal(hear(host(7), mac_a, true, NULL), LLA_NEW);
 	assert_int_equal(if_addr_add(p0, host(2), 24, ip4("0.0.0.0"),

@@ -313,6 +313,7 @@ route_if_link(struct rib *rib, struct ifnet *ifp)
 	if (if_is_up(ifp)) {
 		CK_STAILQ_FOREACH(ifa, &ifp->if_addrs, ifa_link)
 			route_ifa_restore(rib, ifa);
+		lltable_link_changed(ifp);
 		return;
 	}
 	CK_STAILQ_FOREACH(ifa, &ifp->if_addrs, ifa_link)

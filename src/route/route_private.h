@@ -58,6 +58,7 @@ bool	route_ifaddr_connects(const struct ifaddr *ifa, struct in_addr addr);
 int	lltable_alloc(struct ifnet *ifp);
 void	lltable_free(struct ifnet *ifp);
 void	lltable_lladdr_changed(struct ifnet *ifp);
+void	lltable_link_changed(struct ifnet *ifp);
 int	lltable_ifaddr_add(struct ifnet *ifp, const struct ifaddr *ifa);
 void	lltable_ifaddr_delete(struct ifnet *ifp, const struct ifaddr *ifa);
 void	lle_rele(struct llentry *lle);
