@@ -63,6 +63,7 @@
 	X(IPFRAGTIME,	"ip-frag-timeout", "fragments, after timeout")	\
 	X(ICMPBAD,	"icmp-bad",	"ICMP with a bad format or sum") \
 	X(ICMPIGN,	"icmp-ignored",	"ICMP of no use to a router")	\
+	X(UDPBAD,	"udp-bad",	"UDP with a bad length or sum")	\
 	X(UDPPORT,	"udp-port",	"UDP to a closed port")		\
 	X(TCPPORT,	"tcp-port",	"TCP to a closed port")
 

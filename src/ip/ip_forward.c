@@ -21,6 +21,7 @@
 #include "ip/ip_private.h"
 #include "wire/in_cksum.h"
 #include "wire/ip_icmp.h"
+#include "wire/udp.h"
 
 /*
  * Drop m, counted as why, and tell its sender so.  arg: the MTU, or the byte
@@ -61,6 +62,52 @@ ip_collect(struct ifnet *ifp, struct mbuf *m, bool unicast,
 }
 
 /*
+ * Can somebody else have sent us this?  An answer to what claims to come from
+ * everybody on a link of ours would go to all of them (RFC 1122 3.2.1.3), and
+ * from an address of our own only we send, round through loopback.
+ */
+static bool
+ip_source_ok(struct ifnet *ifp, const struct mbuf *m)
+{
+	const struct ip *ip = mtod(m, const struct ip *);
+	const struct nhop *nh;
+
+	if ((ip_if_flags(ifp) & IFF_LOOPBACK) != 0)
+		return (true);
+	nh = fib4_lookup(ip_if_vnet(ifp)->v_fib4, ip->ip_src.s_addr);
+	return (nh == NULL ||
+	    (nh->nh_flags & (NHF_LOCAL | NHF_BROADCAST)) == 0);
+}
+
+/* A datagram to a port of ours, all of them closed.  Consumes m. */
+static void
+ip_udp_input(struct ifnet *ifp, struct mbuf *m)
+{
+	const struct ip *ip = mtod(m, const struct ip *);
+	uint32_t hlen = (uint32_t)ip_hl(ip), len;
+	struct udphdr uh;
+	uint32_t sum;
+
+	len = m->m_pkthdr.len - hlen;
+	if (len < sizeof(uh))
+		goto bad;
+	m_copydata(m, hlen, sizeof(uh), &uh);
+	if (ntohs(uh.uh_ulen) < sizeof(uh) || ntohs(uh.uh_ulen) > len)
+		goto bad;
+	if (uh.uh_sum != 0 && (m->m_pkthdr.csum_flags & CSUM_PARTIAL) == 0) {
+		len = ntohs(uh.uh_ulen);
+		sum = in_pseudo(ip->ip_src, ip->ip_dst, IPPROTO_UDP,
+		    (uint16_t)len);
+		if (in_cksum_finish(sum + m_cksum(m, hlen, len)) != 0)
+			goto bad;
+	}
+	ip_error(ifp, m, IFD_UDPPORT, ICMP_UNREACH, ICMP_UNREACH_PORT, 0);
+	return;
+bad:
+	if_drop(ifp, m, IFD_UDPBAD);
+}
+
+/*
  * A packet for this router, on ifp.  unicast: to an address of ours, else to
  * everybody on the link.  opts: what ip_options_parse() found; may be changed.
  * Consumes m.
@@ -72,6 +119,10 @@ ip_deliver(struct ifnet *ifp, struct mbuf *m, bool unicast,
 	struct vnet *vnet = ip_if_vnet(ifp);
 	struct ip *ip = mtod(m, struct ip *);
 
+	if (!ip_source_ok(ifp, m)) {
+		if_drop(ifp, m, IFD_IPADDR);
+		return;
+	}
 	if ((ip->ip_off & htons(IP_MF | IP_OFFMASK)) != 0) {
 		if ((m = ip_collect(ifp, m, unicast, opts)) == NULL)
 			return;
@@ -87,8 +138,7 @@ ip_deliver(struct ifnet *ifp, struct mbuf *m, bool unicast,
 		icmp_input(ifp, m, unicast);
 		break;
 	case IPPROTO_UDP:
-		ip_error(ifp, m, IFD_UDPPORT, ICMP_UNREACH,
-		    ICMP_UNREACH_PORT, 0);
+		ip_udp_input(ifp, m);
 		break;
 	case IPPROTO_TCP:
 		if_drop(ifp, m, IFD_TCPPORT);
@@ -214,6 +264,8 @@ ip_may_forward(struct ifnet *ifp, struct mbuf *m, const struct nhop *nh)
 		if_drop(ifp, m, IFD_IPNOFORWARD);
 	else if ((m->m_flags & (M_BCAST | M_MCAST)) != 0)
 		if_drop(ifp, m, IFD_IPBCAST);
+	else if (ip_addr_link(ip->ip_src) || ip_addr_link(ip->ip_dst))
+		if_drop(ifp, m, IFD_IPADDR);
 	else if (ip->ip_ttl <= IPTTLDEC)
 		ip_error(ifp, m, IFD_IPTTL, ICMP_TIMXCEED,
 		    ICMP_TIMXCEED_INTRANS, 0);
@@ -226,18 +278,34 @@ ip_may_forward(struct ifnet *ifp, struct mbuf *m, const struct nhop *nh)
 	    (ip_if_flags(nh->nh_ifp) & IFF_LOOPBACK) != 0)
 		ip_error(ifp, m, IFD_IPREJECT, ICMP_UNREACH,
 		    ICMP_UNREACH_HOST, 0);
-	else if (m->m_pkthdr.len > ip_nh_mtu(nh) &&
+	else if (m->m_pkthdr.len > nhop_mtu(nh) &&
 	    (ip->ip_off & htons(IP_DF)) != 0)
 		ip_error(ifp, m, IFD_IPCANTFRAG, ICMP_UNREACH,
-		    ICMP_UNREACH_NEEDFRAG, ip_nh_mtu(nh));
+		    ICMP_UNREACH_NEEDFRAG, nhop_mtu(nh));
 	else
 		return (true);
 	return (false);
 }
 
+/* Is there a network on ifp that has both a and b? */
+static bool
+ip_same_net(struct ifnet *ifp, struct in_addr a, struct in_addr b)
+{
+	const struct ifaddr *ifa;
+
+	CK_STAILQ_FOREACH(ifa, &ifp->if_addrs, ifa_link)
+		if (ifa_is_inet(ifa) &&
+		    (((ifa->ifa_addr.s_addr ^ a.s_addr) |
+		    (ifa->ifa_addr.s_addr ^ b.s_addr)) &
+		    ifa->ifa_mask.s_addr) == 0)
+			return (true);
+	return (false);
+}
+
 /*
- * A packet leaves on the link it came from: its sender, if on that link, had
- * better send it to the next hop itself (RFC 1812 5.2.7.2).  m lives on.
+ * A packet leaves on the link it came from: its sender, if in one network with
+ * the next hop, had better send it there itself (RFC 1812 5.2.7.2); of two
+ * networks on one link it would not believe us.  m lives on.
  */
 static void
 ip_redirect(struct ifnet *ifp, const struct mbuf *m, const struct nhop *nh,
@@ -246,17 +314,20 @@ ip_redirect(struct ifnet *ifp, const struct mbuf *m, const struct nhop *nh,
 	struct vnet *vnet = ip_if_vnet(ifp);
 	const struct ip *ip = mtod(m, const struct ip *);
 	const struct nhop *back;
+	struct in_addr gw;
 
 	if (nh->nh_ifp != ifp || opts->io_sr != 0 ||
 	    ip_tunable(&vnet->v_ip->iv_redirect) == 0)
+		return;
+	gw = (nh->nh_flags & NHF_GATEWAY) != 0 ? nh->nh_gw : ip->ip_dst;
+	if (gw.s_addr == ip->ip_src.s_addr ||
+	    !ip_same_net(ifp, ip->ip_src, gw))
 		return;
 	back = fib4_lookup(vnet->v_fib4, ip->ip_src.s_addr);
 	if (back == NULL || back->nh_ifp != ifp ||
 	    (back->nh_flags & (NHF_SPECIAL | NHF_GATEWAY)) != 0)
 		return;
-	icmp_report(vnet, m, ICMP_REDIRECT, ICMP_REDIRECT_HOST,
-	    (nh->nh_flags & NHF_GATEWAY) != 0 ? nh->nh_gw.s_addr :
-	    ip->ip_dst.s_addr);
+	icmp_report(vnet, m, ICMP_REDIRECT, ICMP_REDIRECT_HOST, gw.s_addr);
 }
 
 /* Forward a packet the slow way. */

@@ -147,6 +147,13 @@ test_route_mtu(void **state)
 	rig_inject(R.p0, &f, 1);
 	check_fragment(&f, IP_MF, 576, 20);
 	check_fragment(&f, 72, 124, 20);
+	/* But not beyond it: the interface takes no more. */
+	rig_mtu(R.p1, 500);
+	frame_ip4(&f, &(struct ip4){ .dst = "10.1.0.1", .off = IP_DF }, data,
+	    550);
+	rig_inject(R.p0, &f, 1);
+	check_icmp(rig_sent(R.p0), IP_R0, IP_A, ICMP_UNREACH,
+	    ICMP_UNREACH_NEEDFRAG, 500, &f);
 }
 
 /* An unfinished checksum lies in one fragment, but covers all. */

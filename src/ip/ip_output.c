@@ -76,7 +76,7 @@ int
 ip_send(struct ip_vnet *iv, const struct nhop *nh, struct in_addr dst,
     struct mbuf *m, struct if_txburst *tb)
 {
-	uint32_t mtu = ip_nh_mtu(nh);
+	uint32_t mtu = nhop_mtu(nh);
 	struct mbuf *next;
 	int error;
 

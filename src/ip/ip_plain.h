@@ -78,13 +78,17 @@ ip_plain_halves(uint32_t word)
 	return ((word & 0xffff) + (word >> 16));
 }
 
-/* Not 0: no host has this address; ip_addr_host() looks at its first byte. */
+/*
+ * Not 0: no host has this address, as ip_addr_host() tells from its first
+ * byte, or none that we forward for, as ip_addr_link() from the first two.
+ */
 static inline uint32_t
 ip_plain_martian(uint32_t addr)
 {
 	uint32_t byte = addr & 0xff;
 
-	return ((byte - 1 >= 223 ? 1u : 0) | (byte == 127 ? 1u : 0));
+	return ((byte - 1 >= 223 ? 1u : 0) | (byte == 127 ? 1u : 0) |
+	    ((addr & 0xffff) == 0xfea9 ? 1u : 0));
 }
 
 /*

@@ -47,6 +47,8 @@ header_make(struct ip *ip, unsigned int k)
 		bytes[12] = (uint8_t)test_rand();
 	else if (k == 5)
 		bytes[16] = (uint8_t)test_rand();
+	else if (k >= 8 && k < 10)
+		memcpy(bytes + (k == 8 ? 12 : 16), "\xa9\xfe", 1 + below(2));
 	ip->ip_sum = 0;
 	ip->ip_sum = in_cksum_hdr20(ip);
 	if (k == 6)
@@ -92,7 +94,8 @@ is_plain(const struct mbuf *m)
 	    ip->ip_vhl == IP_VHL_BORING && in_cksum(ip, IP_HDR_MIN) == 0 &&
 	    ntohs(ip->ip_len) >= IP_HDR_MIN &&
 	    ntohs(ip->ip_len) <= m->m_pkthdr.len && ip->ip_ttl > 1 &&
-	    ip_addr_host(ip->ip_src) && ip_addr_host(ip->ip_dst));
+	    ip_addr_host(ip->ip_src) && ip_addr_host(ip->ip_dst) &&
+	    !ip_addr_link(ip->ip_src) && !ip_addr_link(ip->ip_dst));
 }
 
 /* What ib says of a plain packet. */

@@ -172,21 +172,20 @@ ip_addr_host(struct in_addr addr)
 	return (a - 0x01000000u < 0xdf000000u && a >> 24 != 127);
 }
 
+/* Of 169.254/16, which no router passes on (RFC 3927 7). */
+static inline bool
+ip_addr_link(struct in_addr addr)
+{
+
+	return (ntohl(addr.s_addr) >> 16 == 0xa9fe);
+}
+
 /* The longest packet that nh takes without a closer look, bytes; 0: none. */
 static inline uint32_t
 ip_nh_pass(const struct nhop *nh)
 {
 
 	return (atomic_load_explicit(&nh->nh_pass, memory_order_relaxed));
-}
-
-/* The MTU towards nh, bytes. */
-static inline uint32_t
-ip_nh_mtu(const struct nhop *nh)
-{
-
-	return (nh->nh_mtu != 0 ? nh->nh_mtu :
-	    atomic_load_explicit(&nh->nh_ifp->if_mtu, memory_order_relaxed));
 }
 
 /* A number from key, hard to guess without seed (a murmur finaliser). */

@@ -72,8 +72,7 @@ nhop_pass(const struct nhop *nh)
 	    (atomic_load_explicit(&ifp->if_flags, memory_order_relaxed) &
 	    IFF_LOOPBACK) != 0)
 		return (0);
-	return (nh->nh_mtu != 0 ? nh->nh_mtu :
-	    atomic_load_explicit(&ifp->if_mtu, memory_order_relaxed));
+	return (nhop_mtu(nh));
 }
 
 /* The interface has another MTU.  Configuration lock held. */

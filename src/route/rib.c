@@ -233,10 +233,7 @@ rt_info_fill(const struct rt_node *rn, struct rt_info *ri)
 	ri->ri_plen = rn->rn_plen;
 	ri->ri_nh = nh;
 	ri->ri_flags = nh->nh_rtflags;
-	ri->ri_mtu = nh->nh_mtu;
-	if (ri->ri_mtu == 0 && nh->nh_ifp != NULL)
-		ri->ri_mtu = atomic_load_explicit(&nh->nh_ifp->if_mtu,
-		    memory_order_relaxed);
+	ri->ri_mtu = nh->nh_ifp != NULL ? nhop_mtu(nh) : nh->nh_mtu;
 }
 
 int

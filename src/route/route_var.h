@@ -84,6 +84,19 @@ struct nhop {
 	struct rib	*nh_rib;	/* (c) */
 } __cacheline_aligned;
 
+/*
+ * The longest packet that nh's link takes, bytes: the route's own limit, but
+ * never more than the interface has.  nh leads to an interface.
+ */
+static inline uint32_t
+nhop_mtu(const struct nhop *nh)
+{
+	uint32_t mtu;
+
+	mtu = atomic_load_explicit(&nh->nh_ifp->if_mtu, memory_order_relaxed);
+	return (nh->nh_mtu != 0 && nh->nh_mtu < mtu ? nh->nh_mtu : mtu);
+}
+
 /* ---- Control: configuration lock held, outside the epoch. ---- */
 
 /* Makes v_rib and v_fib4, hooks itself to interface events, adds

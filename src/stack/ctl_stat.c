@@ -179,6 +179,8 @@ const struct stat_line stat_lines[] = {
 	    IFD_ARPADDR),
 	DROP("arp", "other", "packets not concerning us", IFD_ARPOTHER),
 
+	DROP("udp", "bad", "datagrams with a bad length or checksum",
+	    IFD_UDPBAD),
 	DROP("udp", "no-port", "datagrams to a closed port", IFD_UDPPORT),
 	DROP("tcp", "no-port", "segments to a closed port", IFD_TCPPORT),
 };
