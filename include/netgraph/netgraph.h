@@ -146,6 +146,11 @@ struct mtx *ng_node_mtx(node_p node);	/* the same lock, for callouts */
 void	*ng_hook_private(hook_p hook);
 void	ng_hook_set_private(hook_p hook, void *priv);
 const char *ng_hook_name(hook_p hook);
+/*
+ * In newhook(): the hook shall have another name than was asked for.  EINVAL;
+ * EEXIST: a hook of the node has it.
+ */
+int	ng_hook_set_name(hook_p hook, const char *name);
 node_p	ng_hook_node(hook_p hook);
 /* Outside control work the peer may go at any time: in the epoch only. */
 hook_p	ng_hook_peer(hook_p hook);

@@ -13,7 +13,10 @@
 #define	NG_BRIDGE_NODE_TYPE	"bridge"
 #define	NGM_BRIDGE_COOKIE	1569321993
 
-/* Hooks have a number behind the prefix; an uplink's is not 0. */
+/*
+ * Hooks have a number behind the prefix; an uplink's is not 0.  Who asks for a
+ * prefix alone gets the lowest number that is free.
+ */
 #define	NG_BRIDGE_HOOK_LINK_PREFIX	"link"
 #define	NG_BRIDGE_HOOK_LINK_FMT		"link%d"
 #define	NG_BRIDGE_HOOK_UPLINK_PREFIX	"uplink"	/* learns nothing */

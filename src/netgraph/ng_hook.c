@@ -153,8 +153,8 @@ ng_hook_add(node_p node, const char *name, hook_p *hookp)
 	node->nd_numhooks++;
 	/* Pairs with the acquire in ng_findhook(). */
 	atomic_fetch_or_explicit(&hook->hk_flags, 0, memory_order_release);
-	CK_LIST_INSERT_HEAD(&ng->ng_hookhash[ng_hook_bucket(node, name)],
-	    hook, hk_hash);
+	CK_LIST_INSERT_HEAD(&ng->ng_hookhash[ng_hook_bucket(node,
+	    hook->hk_name)], hook, hk_hash);
 	*hookp = hook;
 	return (0);
 }
@@ -349,6 +349,21 @@ ng_hook_name(hook_p hook)
 {
 
 	return (hook->hk_name);
+}
+
+int
+ng_hook_set_name(hook_p hook, const char *name)
+{
+	int error;
+
+	VNET_CONFIG_ASSERT(hook->hk_node->nd_graph->ng_vnet);
+
+	error = ng_hook_name_check(name);
+	if (error == 0 && ng_findhook(hook->hk_node, name) != NULL)
+		error = EEXIST;
+	if (error == 0)
+		strcpy(hook->hk_name, name);
+	return (error);
 }
 
 node_p

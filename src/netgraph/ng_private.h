@@ -78,7 +78,7 @@ struct ng_hook {
 	_Atomic uint32_t hk_flags;	/* (a) relaxed; writers hold c */
 	_Atomic(void *)	 hk_private;	/* (a) acquire/release: the type's */
 	ng_rcvmsg_t	*hk_rcvmsg;	/* (c) or NULL */
-	char		 hk_name[NG_HOOKSIZ]; /* (c) constant */
+	char		 hk_name[NG_HOOKSIZ]; /* (c) constant after newhook */
 	CK_LIST_ENTRY(ng_hook) hk_link;	/* (c) nd_hooks */
 	CK_LIST_ENTRY(ng_hook) hk_hash;	/* (e/c) ng_hookhash */
 	struct ng_hook	*hk_dead;	/* (c) next to be told of its end */

@@ -35,6 +35,7 @@
 #include "ifnet/vnet.h"
 #include "netgraph/nodes/ng_bridge_private.h"
 #include "netgraph/nodes/ng_nodes.h"
+#include "sys/defs.h"
 #include "sys/log.h"
 #include "sys/thread.h"
 #include "wire/ether.h"
@@ -571,22 +572,56 @@ ng_bridge_constructor(node_p node)
 	return (0);
 }
 
+/*
+ * The number of a link by its hook's name, negative for an uplink; EINVAL.  A
+ * name without a number is that of the lowest which is free, so that programs
+ * which share a bridge need not know of each other's links.
+ */
+static int
+bridge_link_number(struct bridge *br, hook_p hook, const char *name,
+    int *number)
+{
+	static const struct {
+		const char *prefix, *fmt;
+		int	 first, step;
+	} kinds[] = {
+		{ NG_BRIDGE_HOOK_LINK_PREFIX, NG_BRIDGE_HOOK_LINK_FMT, 0, 1 },
+		{ NG_BRIDGE_HOOK_UPLINK_PREFIX, NG_BRIDGE_HOOK_UPLINK_FMT, -1,
+		    -1 },
+	}, *k;
+	char full[NG_HOOKSIZ];
+	int n;
+
+	for (k = kinds; k < &kinds[nitems(kinds)]; k++) {
+		if (strcmp(name, k->prefix) == 0) {
+			*number = k->first;
+			while (bridge_link_find(br, *number) != NULL)
+				*number += k->step;
+			snprintf(full, sizeof(full), k->fmt,
+			    *number * k->step);
+			return (ng_hook_set_name(hook, full));
+		}
+		n = ng_hook_number(name, k->prefix, INT32_MAX);
+		if (n >= k->first * k->step) {
+			*number = n * k->step;
+			return (0);
+		}
+	}
+	return (EINVAL);
+}
+
 static int
 ng_bridge_newhook(node_p node, hook_p hook, const char *name)
 {
 	struct bridge *br = ng_node_private(node);
 	struct bridge_link *bl;
-	bool uplink = false;
 	int number, error;
+	bool uplink;
 
-	number = ng_hook_number(name, NG_BRIDGE_HOOK_LINK_PREFIX, INT32_MAX);
-	if (number < 0) {
-		number = ng_hook_number(name, NG_BRIDGE_HOOK_UPLINK_PREFIX,
-		    INT32_MAX);
-		uplink = true;
-		if (number <= 0)
-			return (EINVAL);
-	}
+	error = bridge_link_number(br, hook, name, &number);
+	if (error != 0)
+		return (error);
+	uplink = number < 0;
 	if ((bl = calloc(1, sizeof(*bl))) == NULL)
 		return (ENOMEM);
 	error = ng_stat_init(&bl->bl_stat, BRS_COUNT);
@@ -599,7 +634,7 @@ ng_bridge_newhook(node_p node, hook_p hook, const char *name)
 		br->br_unknown = false;
 	br->br_begun = true;
 	bl->bl_bridge = br;
-	bl->bl_number = uplink ? -number : number;
+	bl->bl_number = number;
 	bl->bl_out = br->br_nextout++ % BRIDGE_OUTS;
 	bl->bl_learn = !uplink;
 	bl->bl_unknown = uplink || br->br_unknown;

@@ -218,8 +218,8 @@ test_uplink_classic(void **state)
 static void
 test_hooks(void **state)
 {
-	static const char *const wrong[] = { "link", "link007", "linkx",
-		"link1x", "link-1", "uplink", "uplink0", "uplink01", "uplinkx",
+	static const char *const wrong[] = { "link007", "linkx",
+		"link1x", "link-1", "uplink0", "uplink01", "uplinkx",
 		"link99999999999", "Link1", "lower" };
 
 	make_bridge("a", "link0");
@@ -234,6 +234,47 @@ test_hooks(void **state)
 	expect(0, 1, 1);
 	(void)stats(123456789);
 	(void)stats(-1);
+}
+
+/* The name of the hook at the other end of the probe's. */
+static const char *
+peer_name(const char *hook)
+{
+
+	return (ng_hook_name(ng_hook_peer(ng_findhook(ngt_probe(), hook))));
+}
+
+/* The node numbers links and uplinks, each the lowest that is free. */
+static void
+test_numbers(void **state)
+{
+
+	make_bridge("a", "link");
+	assert_string_equal(peer_name("a"), "link0");
+	add_link("b", "link2");
+	add_link("c", "link");
+	assert_string_equal(peer_name("c"), "link1");
+	add_link("d", "link");
+	assert_string_equal(peer_name("d"), "link3");
+	add_link("u", "uplink");
+	assert_string_equal(peer_name("u"), "uplink1");
+	add_link("v", "uplink");
+	assert_string_equal(peer_name("v"), "uplink2");
+	(void)stats(3);
+	(void)stats(-2);
+	assert_int_equal(ngt_rmhook(".", "c"), 0);
+	assert_int_equal(ngt_rmhook("br:", "uplink1"), 0);
+	add_link("e", "link");
+	assert_string_equal(peer_name("e"), "link1");
+	add_link("w", "uplink");
+	assert_string_equal(peer_name("w"), "uplink1");
+	assert_int_equal(ngt_connect(".", "br:", "x", "link1"), EEXIST);
+	assert_int_equal(ngt_connect("br:", "br:", "link", "link"), ELOOP);
+	assert_int_equal(ngt_send_frame("e", NGT_BCAST, NGT_HOST(1)), 0);
+	assert_int_equal(ngt_count("a"), 1);
+	assert_int_equal(ngt_count("w"), 1);
+	assert_int_equal(ngt_count("e"), 0);
+	assert_string_equal(host(NGT_HOST(1))->hook, "link1");
 }
 
 /* ---- Frames that are none, and counters ---- */
@@ -548,6 +589,7 @@ main(void)
 		cmocka_unit_test_teardown(test_uplink_private, ngt_test_reset),
 		cmocka_unit_test_teardown(test_uplink_classic, ngt_test_reset),
 		cmocka_unit_test_teardown(test_hooks, ngt_test_reset),
+		cmocka_unit_test_teardown(test_numbers, ngt_test_reset),
 		cmocka_unit_test_teardown(test_stats, ngt_test_reset),
 		cmocka_unit_test_teardown(test_chain, ngt_test_reset),
 		cmocka_unit_test_teardown(test_move, ngt_test_reset),
