@@ -592,11 +592,11 @@ test_storm(void **state)
 	wait_at_least(&storm.runs, 101);
 	begin = time_ns();
 	runs = atomic_load(&storm.runs);
-	for (int i = 0; i < 20; i++) {
+	for (unsigned int i = 1; i <= 20; i++) {
 		usleep(2000);
 		fire(calm.fd);		/* the neighbour is served */
+		wait_at_least(&calm.runs, i);
 	}
-	wait_at_least(&calm.runs, 5);
 	runs = atomic_load(&storm.runs) - runs;
 	ms = (time_ns() - begin) / 1000000;
 	assert_in_range(runs, 2, ms + 2);	/* at most one each ms */

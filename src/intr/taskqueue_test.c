@@ -339,7 +339,7 @@ death_drain_self(void)
 	job_init(&j, tq, 0);
 	TASK_INIT(&j.task, die_fn, &j);
 	taskqueue_enqueue(tq, &j.task);
-	sleep(5);
+	sleep(60);
 }
 
 static void
@@ -370,7 +370,7 @@ death_left_open(void)
 
 	TASK_INIT(&ta, leave_open_fn, NULL);
 	taskqueue_enqueue(tq, &ta);
-	sleep(5);
+	sleep(60);
 }
 
 static const struct death deaths[] = {
