@@ -82,7 +82,8 @@ test_k03(void **state)
 
 	(void)state;
 	spawn(&t, k03_writer, NULL);
-	for (i = 0; i < 1000000 / SLOW || LOAD(&k03_stop) == 0; i++) {
+	for (i = 0; i < 1000000 / SLOW || LOAD(&k03_stop) == 0 || found == 0;
+	    i++) {
 		NET_EPOCH_ENTER(et);
 		o = __atomic_load_n(&k03_table[i % 16], __ATOMIC_ACQUIRE);
 		held = o != NULL && k03_tryref(o);
@@ -102,7 +103,6 @@ test_k03(void **state)
 		k03_table[i] = NULL;
 	}
 	NET_EPOCH_DRAIN_CALLBACKS();
-	assert_true(found > 0);
 	print_message("%lu lookups found an object, %lu none\n", found, none);
 }
 
@@ -284,7 +284,8 @@ k08(unsigned int flags, unsigned int rounds)
 	spawn(&t[7], k08_long, &k);
 	while (LOAD(&k.k_ready) != 8)
 		nap(100);
-	for (i = 0; i < rounds; i++) {
+	/* At least one round begins in a section. */
+	for (i = 0; i < rounds || caught == 0; i++) {
 		before = LOAD(&k.k_inside);
 		epoch_wait(k.k_epoch);
 		if (before != 0) {
@@ -298,8 +299,7 @@ k08(unsigned int flags, unsigned int rounds)
 	for (i = 0; i < 8; i++)
 		join(t[i]);
 	epoch_free(k.k_epoch);
-	print_message("%u of %u rounds began in a section\n", caught, rounds);
-	assert_true(caught > 0);
+	print_message("%u of %u rounds began in a section\n", caught, i);
 }
 
 static void
