@@ -422,12 +422,15 @@ test_down_up(void **state)
 	intr_totals(vnet->v_intr, &after);
 	assert_in_range(after.it_runs - before.it_runs, 0, 2000);
 	run("ip link set dv0 up");
-	usleep(100000);
 	len = make_partial(20);
 	(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &errlen);
 	forget_kept();
-	peer_send(fd, NULL, frame, len);
-	test_wait(&got, 1);
+	/* Linux says when: what comes earlier is refused, or lost. */
+	for (int i = 0; i < 1000 && atomic_load(&got) == 0; i++) {
+		(void)peer_try(fd, NULL, frame, len);
+		usleep(10000);
+	}
+	assert_true(atomic_load(&got) != 0);
 	close(fd);
 	test_destroy(ifp);
 }
@@ -506,13 +509,14 @@ test_churn(void **state)
 
 		if (i % 5 == 0)
 			usleep(10000);
+		if (i == 0 && pid != 0)
+			test_wait(&got, 1);
 		test_destroy(ifp);
 	}
 	NET_EPOCH_DRAIN_CALLBACKS();
 	if (pid != 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
-		assert_true(atomic_load(&got) > 0);
 	}
 	assert_int_equal(count_entries("/proc/self/fd"), fds);
 	assert_in_range(count_maps(), 0, maps + 8);
