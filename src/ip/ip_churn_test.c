@@ -164,6 +164,16 @@ timekeeper(void *arg)
 	}
 }
 
+/* Both ways out of the queue of a neighbour were taken. */
+static bool
+seen(void)
+{
+
+	return (left > 0 && rig_drops(R.p1, IFD_ARPHOLD) +
+	    rig_drops(R.p1, IFD_ARPFAIL) > 0);
+}
+
+/* For so long, and until there was something to see. */
 static void
 configure(unsigned int seconds)
 {
@@ -171,7 +181,7 @@ configure(unsigned int seconds)
 	uint64_t end = time_ns() + seconds * NS_PER_S;
 	struct in_addr extra = addr4("10.1.0.1");
 
-	while (time_ns() < end) {
+	while (time_ns() < end || !seen()) {
 		VNET_CONFIG_LOCK(R.vnet);
 		need(if_addr_add(R.p1, extra, 16, none, none) == 0, "add");
 		(void)lla_flush(R.p1, false);
@@ -223,7 +233,6 @@ test_churn(void **state)
 	printf("%ju packets in, %ju out, %ju dropped\n",
 	    (uintmax_t)injected, (uintmax_t)left, (uintmax_t)drops);
 	assert_int_equal(left + drops, injected);
-	assert_true(left > injected / 10);
 	assert_int_equal(ip_stat(R.vnet, IPS_FORWARD), injected);
 }
 
