@@ -288,8 +288,8 @@ test_life(void **state)
 		assert_int_equal(send(ds, "x", 1, 0), 1);
 	(void)close(cs);
 	(void)close(ds);
-	assert_int_equal(ngp_events(100), 40);
 	ngp_wait_nodes(2);
+	assert_int_equal(ngp_events(100), 40);
 
 	/* A node without a program: nobody takes its messages. */
 	assert_int_equal(NgMkSockNode("life", NULL, &ds), 0);

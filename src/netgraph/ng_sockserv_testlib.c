@@ -188,6 +188,21 @@ ngp_send(const char *hook, size_t len)
 
 /* ---- What comes ---- */
 
+/* Wait for one; false: it is quiet, and nothing is queued in the graph. */
+static bool
+ngp_readable(void)
+{
+	struct pollfd pfd = { .fd = ngp.ds, .events = POLLIN };
+
+	while (poll(&pfd, 1, NGP_QUIET_MS) == 0) {
+		if (!ngt_idle())
+			continue;
+		NET_EPOCH_WAIT();	/* a worker may still deliver */
+		return (poll(&pfd, 1, 0) == 1);
+	}
+	return (true);
+}
+
 unsigned int
 ngp_hook_number(const char *hook)
 {
@@ -202,13 +217,12 @@ ngp_hook_number(const char *hook)
 unsigned int
 ngp_events(unsigned int max)
 {
-	struct pollfd pfd = { .fd = ngp.ds, .events = POLLIN };
 	char hook[NG_HOOKSIZ];
 	unsigned char *buf;
 
 	ngp.total = 0;
 	memset(ngp.count, 0, sizeof(ngp.count));
-	while (ngp.total < max && poll(&pfd, 1, NGP_QUIET_MS) == 1) {
+	while (ngp.total < max && ngp_readable()) {
 		if (NgAllocRecvData(ngp.ds, &buf, hook) <= 0)
 			break;
 		free(buf);

@@ -47,8 +47,8 @@ int	ngp_send(const char *hook, size_t len);
 /* "a" to "z" are 0 to 25, "h100" is 100. */
 unsigned int ngp_hook_number(const char *hook);
 /*
- * Read packets, at most max, until none comes for NGP_QUIET_MS; they are
- * counted, from 0.  How many.
+ * Read packets, at most max, until the graph has none queued and none comes
+ * for NGP_QUIET_MS; they are counted, from 0.  How many.
  */
 unsigned int ngp_events(unsigned int max);
 /* The nodes there are, as listnodes says. */

@@ -166,7 +166,7 @@ ngt_stop(void)
 	ngt.text = NULL;
 }
 
-static bool
+bool
 ngt_idle(void)
 {
 	struct netgraph *ng = ngt.vnet->v_netgraph;

@@ -68,6 +68,8 @@ unsigned int ngt_count(const char *hook);
 /* The last of them, as it came; NULL: none.  Kept until the next one. */
 const struct mbuf *ngt_last(const char *hook);
 void	ngt_clear(void);
+/* Is nothing queued in the graph?  A worker may still deliver a last burst. */
+bool	ngt_idle(void);
 /* Wait until nothing is queued in the graph and all workers are idle. */
 void	ngt_settle(void);
 
