@@ -450,6 +450,11 @@ test_stalled_reader(void **state)
 		put(fast, COUNT);
 		expect_count(fast, i);
 	}
+	/* The server has looked since. */
+	for (int end = i + 2; i < end; i++) {
+		put(fast, COUNT);
+		expect_count(fast, i);
+	}
 	while ((n = recv(slow, buf, sizeof(buf), 0)) > 0)
 		got += (size_t)n;
 	assert_true(n == 0 || errno == ECONNRESET);
