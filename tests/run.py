@@ -19,6 +19,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -65,6 +66,20 @@ class Count:
             print(f"skipped {name}{': ' + why if why else ''}", flush=True)
 
 
+# What went well: cmocka's lines of a test that passes, ninja's of a step.
+WELL = re.compile(r"\[ +(RUN|OK|PASSED) +\]|\[=+\]|\[\d+/\d+\] ")
+SHOWN = 4000                    # characters of either end of an output
+
+
+def reason(output):
+    """An output without what went well, and its middle if it is long."""
+    lines = [s for s in output.splitlines() if not WELL.match(s)]
+    text = "\n".join(lines)
+    if len(text) > 2 * SHOWN:
+        text = f"{text[:SHOWN]}\n[...]\n{text[-SHOWN:]}"
+    return text
+
+
 def run(argv, count, name, timeout, **kw):
     """Run one command as one test, its output shown only if it fails."""
     try:
@@ -78,7 +93,7 @@ def run(argv, count, name, timeout, **kw):
     if code == 0:
         count.add("passed", name)
         return True
-    print(output[-8000:])
+    print(reason(output))
     count.add("failed", name, f"exit {code}")
     return False
 
@@ -119,8 +134,7 @@ def stage_build(args, count, name):
     tree = build(args, count, name)
     if tree is None:
         return
-    argv = [MESON, "test", "-C", tree, "--no-rebuild", "-t", "3",
-            "--print-errorlogs"]
+    argv = [MESON, "test", "-C", tree, "--no-rebuild", "-t", "3"]
     argv += ["--no-suite", "man"]  # stage check has them
     if name != "debug":
         argv += ["--no-suite", "models"]  # the same in every tree
@@ -135,13 +149,15 @@ def stage_build(args, count, name):
     for t in results:
         word = {"OK": "passed", "SKIP": "skipped"}.get(t["result"], "failed")
         why = "" if word == "passed" else t["result"].lower()
+        said = [t.get("stdout") or "", t.get("stderr") or ""]
         if word == "skipped":
-            why = (t.get("stdout") or t.get("stderr") or "").strip()[-200:]
+            why = (said[0] or said[1]).strip()[-200:]
+        elif word == "failed":
+            print(reason("\n".join(said)))
         count.add(word, f"{name}: {t['name'].split(' / ')[-1]}", why)
     if not results or (p.returncode != 0 and not count.failures):
         count.add("failed", f"{name}: unit tests", "meson test gave no result")
-    if p.returncode != 0:
-        print(p.stdout[-12000:])
+        print(reason(p.stdout))
 
 
 def stage_stories(args, count):
