@@ -316,7 +316,7 @@ class Machine:
     def sysctl(self, name):
         return int(self.tool(["sysctl", "-n", name]))
 
-    def stop(self, timeout=10):
+    def stop(self, timeout=20):
         """SIGTERM; the exit status."""
         self.process.terminate()
         return self.process.wait(timeout)
@@ -326,7 +326,7 @@ class Machine:
         self.process.wait()
 
 
-def wait_for(what, timeout=10, step=0.05):
+def wait_for(what, timeout=20, step=0.05):
     """Call what until it is true; Failed after timeout seconds."""
     end = time.monotonic() + timeout
     while True:

@@ -74,7 +74,7 @@ def with_flow(router, rate, work):
     lost = flow.lost()
     # The kernel's drops are read once a second.
     if lost != 0:
-        netns.wait_for(lambda: passing_drops(router) != dropped, 5)
+        netns.wait_for(lambda: passing_drops(router) != dropped)
     return lost, passing_drops(router) - dropped
 
 
@@ -99,7 +99,7 @@ def back_to(router, before):
     """All packet buffers are free again but those in receive rings, which are
     refilled a burst at a time."""
     slack = MBUF_BURST * router.drivers.count("xdp")
-    netns.wait_for(lambda: free_mbufs(router) >= before - slack, 10)
+    netns.wait_for(lambda: free_mbufs(router) >= before - slack)
 
 
 @pytest.fixture

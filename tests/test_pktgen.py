@@ -100,13 +100,13 @@ def drivers(*names):
 def test_itself(wire, driver, frame):
     """Everything that is sent comes, once, in order, with right sums."""
     conftest.need(driver)
-    rx = wire.receiver("-i", f"{driver}:v1", "--verify")
+    rx = wire.receiver("-i", f"{driver}:v1", "--verify", "-n", 20000)
     tx = sent(wire.run("--libxo", "json", "-i", f"{driver}:v0", "-f", "tx",
                        "-n", 20000, "-R", 20000, "-w", 0, "--no-live",
                        *frame.split()))
-    netns.wait_for(lambda: wire.ns.counter("v1", "rx_packets") >= 20000)
-    time.sleep(0.3)
-    got = finish(rx)
+    out, err = rx.communicate(timeout=20)
+    assert rx.returncode == 0, out + err
+    got = summary(out)
     assert tx["sent"]["packets"] == 20000
     assert got["received"]["packets"] == 20000
     assert got["received"]["bytes"] == tx["sent"]["bytes"]
@@ -268,7 +268,7 @@ class BadWire:
             s.bind((dev, 3))
             s.settimeout(0.2)
             self.socks.append(s)
-        self.lost = self.doubled = self.swapped = 0
+        self.seen = self.lost = self.doubled = self.swapped = 0
         self.stop = False
         self.thread = threading.Thread(target=self.relay)
         lab.callback(self.end)
@@ -280,7 +280,7 @@ class BadWire:
 
     def relay(self):
         rx, tx = self.socks
-        seen, held = 0, None
+        held = None
         while not self.stop:
             try:
                 frame = rx.recv(2048)
@@ -288,19 +288,19 @@ class BadWire:
                 continue
             if frame[12:14] != b"\x08\x00":
                 continue
-            seen += 1
+            self.seen += 1
             if held is not None:
                 tx.send(frame)
                 tx.send(held)
                 held = None
                 self.swapped += 1
-            elif seen % self.SWAP == 0:
+            elif self.seen % self.SWAP == 0:
                 held = frame
-            elif seen % self.LOSE == 0:
+            elif self.seen % self.LOSE == 0:
                 self.lost += 1
             else:
                 tx.send(frame)
-                if seen % self.DOUBLE == 0:
+                if self.seen % self.DOUBLE == 0:
                     tx.send(frame)
                     self.doubled += 1
 
@@ -313,7 +313,8 @@ def test_bad_wire(lab):
                     3001, "-R", 1500, "-w", 0, ns=bad.ns["left"])
     out, err = tx.communicate(timeout=30)
     assert tx.returncode == 0, out + err
-    time.sleep(0.7)
+    netns.wait_for(lambda: bad.seen == 3001)
+    time.sleep(1)               # the receiver has a last look by itself
     got = finish(rx)["sequence"]
     assert bad.lost > 200 and bad.swapped > 300 and bad.doubled > 100
     assert (got["lost"], got["reordered"], got["duplicates"]) == \
