@@ -48,7 +48,7 @@ clean:
 help:
 	@echo "make            build into $(RELEASE)"
 	@echo "make run        the router lab on real kernel interfaces"
-	@echo "make test       all tests; TEST='--only unit' and the like"
+	@echo "make test       all tests; TEST='--only debug' and the like"
 	@echo "make bench      all benchmarks; also bench-mem, bench-veth, ..."
 	@echo "make experiments   repeat the reviews', into docs/experiments"
 	@echo "make install    DESTDIR and meson's prefix apply"
