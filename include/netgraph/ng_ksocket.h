@@ -29,7 +29,10 @@ enum {
 	NGM_KSOCKET_GETOPT = 8		/* the same, reply: with value */
 };
 
-/* As the arguments of setsockopt(2) and getsockopt(2). */
+/*
+ * As the arguments of setsockopt(2) and getsockopt(2).  Level 65535 is
+ * FreeBSD's SOL_SOCKET, with FreeBSD's numbers of its options.
+ */
 struct ng_ksocket_sockopt {
 	int32_t		level;
 	int32_t		name;

@@ -30,11 +30,13 @@
 #include "ifnet/vnet.h"
 #include "netgraph/nodes/ng_ksocket_private.h"
 #include "netgraph/nodes/ng_nodes.h"
+#include "sys/defs.h"
 #include "sys/log.h"
 
 /* Options of the IP levels from here on are netfilter's and mrouting's. */
 #define	KS_OPT_IP_END		64
 #define	KS_OPT_TCP_ZEROCOPY	35	/* has addresses in it */
+#define	KS_OPT_BSD_SOCKET	0xffff	/* FreeBSD's level of sockets */
 
 static int
 ng_ksocket_constructor(node_p node)
@@ -381,6 +383,34 @@ ks_opt_allowed(int32_t level, int32_t name)
 	}
 }
 
+/*
+ * Scripts written for FreeBSD give options by its numbers.  Of the level of
+ * sockets, which has no other meaning here, they are known.
+ */
+static void
+ks_opt_translate(int32_t *level, int32_t *name)
+{
+	static const int32_t opts[][2] = {
+		{ 0x0004, SO_REUSEADDR }, { 0x0008, SO_KEEPALIVE },
+		{ 0x0010, SO_DONTROUTE }, { 0x0020, SO_BROADCAST },
+		{ 0x0080, SO_LINGER }, { 0x0100, SO_OOBINLINE },
+		{ 0x0200, SO_REUSEPORT }, { 0x1001, SO_SNDBUF },
+		{ 0x1002, SO_RCVBUF }, { 0x1003, SO_SNDLOWAT },
+		{ 0x1004, SO_RCVLOWAT }, { 0x1005, SO_SNDTIMEO },
+		{ 0x1006, SO_RCVTIMEO }, { 0x1007, SO_ERROR },
+		{ 0x1008, SO_TYPE },
+	};
+
+	if (*level != KS_OPT_BSD_SOCKET)
+		return;
+	for (size_t i = 0; i < nitems(opts); i++)
+		if (opts[i][0] == *name) {
+			*level = SOL_SOCKET;
+			*name = opts[i][1];
+			return;
+		}
+}
+
 static int
 ks_msg_sockopt(struct ksock *ks, struct ng_request *rq, bool set)
 {
@@ -391,6 +421,7 @@ ks_msg_sockopt(struct ksock *ks, struct ng_request *rq, bool set)
 	} so = { 0 };
 	const size_t hdr = offsetof(struct ng_ksocket_sockopt, value);
 	socklen_t len = sizeof(so.value);
+	int32_t level, name;
 
 	if (msg->header.arglen < hdr ||
 	    (!set && msg->header.arglen != hdr))
@@ -398,12 +429,15 @@ ks_msg_sockopt(struct ksock *ks, struct ng_request *rq, bool set)
 	if (msg->header.arglen > sizeof(so))
 		return (EMSGSIZE);
 	memcpy(&so, msg->data, msg->header.arglen);
-	if (!ks_opt_allowed(so.level, so.name))
+	level = so.level;
+	name = so.name;
+	ks_opt_translate(&level, &name);
+	if (!ks_opt_allowed(level, name))
 		return (EOPNOTSUPP);
 	if (set)
-		return (setsockopt(ks->ks_fd, so.level, so.name, so.value,
+		return (setsockopt(ks->ks_fd, level, name, so.value,
 		    msg->header.arglen - (socklen_t)hdr) == 0 ? 0 : errno);
-	if (getsockopt(ks->ks_fd, so.level, so.name, so.value, &len) != 0)
+	if (getsockopt(ks->ks_fd, level, name, so.value, &len) != 0)
 		return (errno);
 	return (ng_respond(rq, &so, hdr + len));
 }

@@ -257,6 +257,26 @@ test_hostile(void **state)
 	    EINVAL);
 }
 
+/* Options by FreeBSD's numbers, as scripts have them, and by ours. */
+static void
+test_bsd_options(void **state)
+{
+
+	(void)state;
+	mkpeer("inet/dgram/udp");
+	assert_string_equal(ngt_text(".:ks", "getopt { level=65535 "
+	    "name=32 }"), "{ level=65535 name=32 value=[ 3=0x0 ] }");
+	assert_int_equal(ngt_ascii(".:ks", "setopt { level=65535 name=32 "
+	    "value=[ 1 0 0 0 ] }"), 0);
+	assert_string_equal(ngt_text(".:ks", "getopt { level=65535 "
+	    "name=32 }"), "{ level=65535 name=32 value=[ 0x1 3=0x0 ] }");
+	/* SO_BROADCAST it is. */
+	assert_string_equal(ngt_text(".:ks", "getopt { level=1 name=6 }"),
+	    "{ level=1 name=6 value=[ 0x1 3=0x0 ] }");
+	assert_int_equal(ngt_ascii(".:ks", "getopt { level=65535 name=6 }"),
+	    EOPNOTSUPP);
+}
+
 static void
 roundtrip(uint32_t cmd, uint32_t flags, const void *arg, size_t len)
 {
@@ -701,6 +721,7 @@ main(void)
 		TEST(test_names),
 		TEST(test_nosocket),
 		TEST(test_hostile),
+		TEST(test_bsd_options),
 		TEST(test_text),
 		TEST(test_bad_text),
 		TEST(test_udp_connect),
