@@ -120,18 +120,37 @@ ifc_unflag(struct ifc *ic, const struct ifc_word *iw, const char *arg)
 	return (0);
 }
 
+/*
+ * What the interface cannot do is passed over, as FreeBSD's ifconfig does:
+ * scripts switch off all that there might be.
+ */
+static int
+ifc_set_caps(struct ifc *ic, const char *key, uint32_t bits)
+{
+	struct ctl_error ce;
+	int status;
+
+	if ((status = ifc_flush_flags(ic)) != 0)
+		return (status);
+	for (; bits != 0; bits &= bits - 1)
+		if (tool_call(ic->ic_tc, "if.set", json_pack("{s:s, s:I}",
+		    "name", ic->ic_name, key, (json_int_t)(bits & -bits)),
+		    NULL, &ce) != 0 && (ce.ce_errno != EINVAL ||
+		    strcmp(ce.ce_field, key) != 0))
+			return (tool_callfail(ic->ic_tc, &ce));
+	return (0);
+}
+
 static int
 ifc_cap(struct ifc *ic, const struct ifc_word *iw, const char *arg)
 {
-	return (ifc_set(ic, "cap_set", json_integer(iw->iw_bit),
-	    "ioctl SIOCSIFCAP (set capability)"));
+	return (ifc_set_caps(ic, "cap_set", iw->iw_bit));
 }
 
 static int
 ifc_uncap(struct ifc *ic, const struct ifc_word *iw, const char *arg)
 {
-	return (ifc_set(ic, "cap_clear", json_integer(iw->iw_bit),
-	    "ioctl SIOCSIFCAP (set capability)"));
+	return (ifc_set_caps(ic, "cap_clear", iw->iw_bit));
 }
 
 static int
@@ -387,8 +406,22 @@ static const struct ifc_word ifc_words[] = {
 	{ "-vlanhwtag",	0x10,		ifc_uncap,	false },
 	{ "tso",	0x300,		ifc_cap,	false },
 	{ "-tso",	0x300,		ifc_uncap,	false },
+	{ "tso4",	0x100,		ifc_cap,	false },
+	{ "-tso4",	0x100,		ifc_uncap,	false },
+	{ "tso6",	0x200,		ifc_cap,	false },
+	{ "-tso6",	0x200,		ifc_uncap,	false },
 	{ "lro",	0x400,		ifc_cap,	false },
 	{ "-lro",	0x400,		ifc_uncap,	false },
+	{ "vlanhwcsum",	0x80,		ifc_cap,	false },
+	{ "-vlanhwcsum", 0x80,		ifc_uncap,	false },
+	{ "vlanhwfilter", 0x10000,	ifc_cap,	false },
+	{ "-vlanhwfilter", 0x10000,	ifc_uncap,	false },
+	{ "vlanhwtso",	0x40000,	ifc_cap,	false },
+	{ "-vlanhwtso",	0x40000,	ifc_uncap,	false },
+	{ "rxcsum6",	0x200000,	ifc_cap,	false },
+	{ "-rxcsum6",	0x200000,	ifc_uncap,	false },
+	{ "txcsum6",	0x400000,	ifc_cap,	false },
+	{ "-txcsum6",	0x400000,	ifc_uncap,	false },
 	/* Words of FreeBSD that would otherwise be taken for addresses. */
 	{ "inet6",	0,		ifc_nosupport,	false },
 	{ "vlan",	0,		ifc_nosupport,	false },

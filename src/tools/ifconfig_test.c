@@ -163,6 +163,22 @@ test_flags(void **state)
 	    "if.set {\"description\":\"\",\"name\":\"em0\"}\n"
 	    "if.set {\"cap_clear\":1,\"name\":\"em0\"}\n"
 	    "if.set {\"cap_set\":8,\"name\":\"em0\"}\n");
+	/* What it cannot do is passed over, as long as that is it. */
+	fake_fail("if.set", EINVAL, "cap_clear", "cap_clear: text");
+	fake_check("ifconfig em0 -tso4 up", 1, "",
+	    "ifconfig: cap_clear: text\n",
+	    "if.list {\"name\":\"em0\"}\n"
+	    "if.set {\"cap_clear\":256,\"name\":\"em0\"}\n"
+	    "if.set {\"flags_set\":1,\"name\":\"em0\"}\n");
+	fake_check("ifconfig em0 -tso -vlanhwfilter", 0, "", "",
+	    "if.list {\"name\":\"em0\"}\n"
+	    "if.set {\"cap_clear\":256,\"name\":\"em0\"}\n"
+	    "if.set {\"cap_clear\":512,\"name\":\"em0\"}\n"
+	    "if.set {\"cap_clear\":65536,\"name\":\"em0\"}\n");
+	fake_check("ifconfig em0 lro", 1, "", "ifconfig: cap_clear: text\n",
+	    "if.list {\"name\":\"em0\"}\n"
+	    "if.set {\"cap_set\":1024,\"name\":\"em0\"}\n");
+	fake_reply("if.set", "{}");
 	fake_check("ifconfig em0 lladdr 2-0-0-A:b:cc", 0, "", "",
 	    "if.list {\"name\":\"em0\"}\n"
 	    "if.set {\"ether\":\"02:00:00:0a:0b:cc\",\"name\":\"em0\"}\n");
