@@ -19,7 +19,7 @@ LEVEL = {
     "epoch": 1, "mbuf": 1,
     "intr": 2, "ifnet": 2,
     "drivers": 3, "ether": 3, "route": 3,
-    "ip": 4, "ip6": 4, "netgraph": 4, "gen": 4,
+    "ip": 4, "netgraph": 4, "gen": 4,
     "stack": 5,
     "tools": 6,
     "netepochd": 7, "pktgen": 7,

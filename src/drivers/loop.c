@@ -11,6 +11,9 @@
  *
  * The softc is the queue alone.  The first one of a vnet becomes its v_loif.
  * Partial checksums stay partial: nothing has happened to them on the way.
+ *
+ * Made and destroyed under the configuration lock; packets are sent on any
+ * thread and come back on the ithread of the queue, both inside the epoch.
  */
 #include <errno.h>
 #include <stdio.h>

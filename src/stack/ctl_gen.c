@@ -11,6 +11,9 @@
  * started it, so that a tool which dies leaves no traffic behind; one started
  * within the process stays until gen.stop.  Only the connection that started a
  * generator may stop it or ask for its numbers.
+ *
+ * On the control thread, or the one that runs a command within the process;
+ * the list of generators is under the configuration lock.
  */
 #include <arpa/inet.h>
 #include <errno.h>

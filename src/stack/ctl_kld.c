@@ -9,6 +9,7 @@
  * of their names, and "netgraph", which are there from the start and stay;
  * and the node types that were loaded, "ng_" in front (kld_ng.c).  A module's
  * size is that of the program, which holds nearly all of them, so 0 for each.
+ * Control plane only; the loaded ones are listed under the configuration lock.
  */
 
 #include <errno.h>

@@ -7,7 +7,8 @@
 /*
  * hole: drops what comes by any hook, and counts it.
  *
- * A hook's counters are its own and go with it.
+ * A hook's counters are its own and go with it.  Data methods run in parallel,
+ * in the epoch, and write nothing that they share.
  */
 #include <netgraph/ng_hole.h>
 

@@ -7,7 +7,7 @@
 /*
  * Nodes that are an interface.  A number stays with its node when the interface
  * is renamed or moved to another vnet, so the list counts, not the interfaces'
- * names alone.
+ * names alone.  Control work, under the configuration lock.
  */
 #include "netgraph/nodes/ng_ifnode.h"
 

@@ -5,7 +5,8 @@
  */
 
 /*
- * pipe: control messages.
+ * pipe: control messages.  Control work, outside the epoch; what data methods
+ * see is written under the node's lock.
  */
 #include <netgraph/ng_pipe.h>
 
