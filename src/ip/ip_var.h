@@ -69,7 +69,6 @@ extern const struct ip_stat_info ip_stat_info[IPS_COUNT];
 int	ip_vnet_init(struct vnet *vnet);
 void	ip_vnet_fini(struct vnet *vnet);
 uint64_t ip_stat(struct vnet *vnet, enum ip_stat s);
-void	ip_stats_zero(struct vnet *vnet);
 void	ip_stat_zero(struct vnet *vnet, enum ip_stat s);
 
 /* ether_proto_fn, and loopback's input. */

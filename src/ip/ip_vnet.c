@@ -212,12 +212,3 @@ ip_stat_zero(struct vnet *vnet, enum ip_stat s)
 
 	counter_zero(vnet->v_ip->iv_stats + s);
 }
-
-void
-ip_stats_zero(struct vnet *vnet)
-{
-	unsigned int s;
-
-	for (s = 0; s < IPS_COUNT; s++)
-		counter_zero(vnet->v_ip->iv_stats + s);
-}

@@ -125,17 +125,6 @@ ng_type_unregister(struct vnet *vnet, const char *name)
 	return (error);
 }
 
-bool
-ng_type_known(struct vnet *vnet, const char *name)
-{
-	bool known;
-
-	ng_ctl_enter(vnet);
-	known = ng_type_find(vnet->v_netgraph, name) != NULL;
-	ng_ctl_exit(vnet);
-	return (known);
-}
-
 unsigned int
 ng_type_nodes(struct vnet *vnet, const char *name)
 {

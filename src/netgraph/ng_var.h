@@ -46,7 +46,6 @@ int	ng_type_register(struct vnet *vnet, const struct ng_type *type,
 	    void *module);
 /* EBUSY: there are nodes of it; ENOENT. */
 int	ng_type_unregister(struct vnet *vnet, const char *name);
-bool	ng_type_known(struct vnet *vnet, const char *name);
 /* Nodes of the type; 0 also if it is not known. */
 unsigned int ng_type_nodes(struct vnet *vnet, const char *name);
 /*
