@@ -9,16 +9,16 @@
  * bench/experiments/run puts runs together.
  *
  *	bench_experiment [--entry interrupt|packet] [--run n] [--burst n]
- *	    [--eiface] [--second-entry] [--batch n] [--secs s] [--flows n] [--cpu n]
- *	    [--helper n] [--routes n] [--neighbours n] [--interfaces n]
- *	    [--nodes n] [--wait]
+ *	    [--eiface] [--second-entry] [--batch n] [--secs s] [--flows n]
+ *	    [--cpu n] [--helper n] [--routes n] [--neighbours n]
+ *	    [--interfaces n] [--nodes n] [--wait]
  *
  * The machine of forward_lab.h forwards.  The source is an interrupt handler
  * like that of a driver: each run makes --run frames (64) and gives them to
- * port 0's if_input, --burst at a time.  --entry interrupt: it is an INTR_TYPE_NET
- * handler, and the ithread enters the epoch.  --entry packet: it is none, port
- * 0 is flagged IFF_NEEDSEPOCH, and ether_input() enters for each burst.
- * --eiface: frames go from port 0's lower hook to an eiface, ngeth0, and are
+ * port 0's if_input, --burst at a time.  --entry interrupt: it is an
+ * INTR_TYPE_NET handler, and the ithread enters the epoch.  --entry packet: it
+ * is none, port 0 is flagged IFF_NEEDSEPOCH, and ether_input() enters for each
+ * burst.  --eiface: frames go from port 0's lower hook to an eiface, ngeth0, and are
  * forwarded from there; --second-entry flags that one.  The rates are those of
  * experiment_change.c, whose threads run on the CPU --helper; --wait has one
  * of them wait for grace periods.
@@ -74,8 +74,8 @@ static struct {
 	double		secs;
 	int		cpu;
 	struct change_conf change;
-} conf = { .run = MBUF_BURST, .burst = MBUF_BURST, .flows = 1024, .secs = 0.25, .cpu = -1,
-    .change.cc_cpu = -1 };
+} conf = { .run = MBUF_BURST, .burst = MBUF_BURST, .flows = 1024, .secs = 0.25,
+    .cpu = -1, .change.cc_cpu = -1 };
 
 static struct lab lab;
 static struct ifnet *ifps[NIFS];	/* whose drops are the traffic's */

@@ -13,17 +13,16 @@
  * bridge of four links with a thousand hosts, of which each packet goes from
  * one to another.  Two cases more begin at an Ethernet interface and end at the
  * input of IPv4: without the graph, and by ether's lower into an eiface, whose
- * figure is what it takes more.  A figure is the median of the windows, in CPU time of the
- * sending thread, less what source and sink cost alone.  All cases take turns
- * in each round, so that a slow phase of the machine meets all of them.  Two
- * cores: two threads send through the same nodes.
+ * figure is what it takes more.  A figure is the median of the windows, in CPU
+ * time of the sending thread, less what source and sink cost alone.  All cases
+ * take turns in each round, so that a slow phase of the machine meets all of
+ * them.  Two cores: two threads send through the same nodes.
  *
  * The second table is what mkpeer and shutdown cost by the number of nodes.
  *
  *	bench_netgraph [rounds]
  */
 #include <err.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

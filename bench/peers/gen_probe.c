@@ -143,7 +143,7 @@ send_xsk(const char *ifname)
 	xsk_open(&x, ifname);
 	while (running()) {
 		xsk_reap(&x);
-		/* No frame is sent twice at a time: there are two rings full. */
+		/* No frame is twice on its way: there are two rings full. */
 		if (x.x_unsent + opt.batch <= RING &&
 		    xsk_ring_prod__reserve(&x.x_tx, opt.batch, &pos) ==
 		    opt.batch) {

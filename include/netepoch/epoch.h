@@ -70,13 +70,14 @@ typedef struct epoch *epoch_t;
 /* What a thread publishes for one epoch: its line is read by writers. */
 struct epoch_record {
 	uint64_t	 r_value;	/* (a) e_value at entry; 0: outside */
-	struct epoch_record *r_next;	/* (c) in the epoch's list, once there */
+	struct epoch_record *r_next;	/* (c) in the epoch's list, if there */
 	const void	*r_owner;	/* (a) NULL: of no living thread */
 	uint64_t	 r_stalled;	/* (a) r_value already reported */
 	int32_t		 r_tid;		/* (a) for reports */
 	uint32_t	 r_listed;	/* (l) is in the epoch's list */
-	uint64_t	 r_seen;	/* r_value at the last look; who looks, */
-	uint64_t	 r_since;	/* one at a time, saw it first then, ns */
+	/* Of those who look for stalls, one at a time. */
+	uint64_t	 r_seen;	/* r_value at the last look */
+	uint64_t	 r_since;	/* when it was seen first, ns */
 } __attribute__((__aligned__(EPOCH_HALF)));
 
 struct epoch_context;
@@ -91,7 +92,7 @@ struct epoch_context {
 
 /* The producer's end of what a thread has deferred for one epoch. */
 struct epoch_queue {
-	epoch_context_t	*q_put;		/* (a) next slot; only its thread writes */
+	epoch_context_t	*q_put;		/* (a) next slot; its thread writes */
 	epoch_context_t	*q_stop;	/* (t) where to look around */
 	uint32_t	 q_wake;	/* (a) the reclaimer sleeps */
 };
@@ -139,7 +140,7 @@ struct epoch_stats {
 	uint64_t	 es_epoch_calls; /* callbacks run */
 	uint64_t	 es_epoch_call_tasks; /* batches run */
 	uint64_t	 es_backlog;	/* callbacks queued, not yet run */
-	uint64_t	 es_backlog_max; /* highest seen when a batch was taken */
+	uint64_t	 es_backlog_max; /* highest when a batch was taken */
 	uint64_t	 es_overflows;	/* calls that found the ring full */
 	uint64_t	 es_throttled;	/* calls that waited for the backlog */
 	uint64_t	 es_oldest;	/* age of the oldest queued, at most */

@@ -15,7 +15,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include <fcntl.h>
 #include <grp.h>
 
 #include "ctl/ctl_private.h"

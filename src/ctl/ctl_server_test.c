@@ -17,7 +17,6 @@
 #include <sys/un.h>
 
 #include <fcntl.h>
-#include <poll.h>
 
 #include "ctl/ctl_private.h"
 #include "sys/thread.h"

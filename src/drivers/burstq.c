@@ -21,7 +21,6 @@
  */
 #include "drivers/burstq.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "ifnet/if_var.h"

@@ -9,7 +9,6 @@
  * is ever received.  For measuring what a sender can do, and as a sink.  No
  * state; packets inside the epoch, the rest under the configuration lock.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -677,7 +677,8 @@ packet_create(struct vnet *vnet, const char *name, struct if_spec *sp,
 	if (error != 0)
 		goto free_ifp;
 	type = drv_input_init(&sc->sc_input, sc->sc_port.lp_ifp);
-	error = intr_handler_add(sc->sc_ie, type | INTR_POLL, packet_intr, packet_arm, sc, &sc->sc_ih);
+	error = intr_handler_add(sc->sc_ie, type | INTR_POLL, packet_intr,
+	    packet_arm, sc, &sc->sc_ih);
 	if (error != 0)
 		goto destroy_event;
 	error = linux_port_attach(&sc->sc_port);

@@ -5,7 +5,6 @@
  * Other libraries under the same torture, so that the harness is trusted:
  * Concurrency Kit's epochs and liburcu, where they are installed.
  */
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -15,7 +15,6 @@
  * without the wait must be: this is built with the sanitizer only, and runs
  * itself once for each.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

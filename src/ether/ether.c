@@ -24,7 +24,6 @@
  * orphans' place, if somebody has it.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "ether/ether_var.h"

@@ -9,11 +9,9 @@
  * received, tags beside the frames; who has the upper one everything sent; the
  * orphans are whole again; what is handed back goes on behind the place.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>

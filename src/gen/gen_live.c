@@ -16,7 +16,8 @@
  * long because each waits for a grace period of the kernel at its end, never
  * in the epoch; told to stop it does nothing for the rest of a call.  What was
  * sent is what the device has counted, for the kernel does not say how many it
- * dropped; other traffic on the device may hide such drops.  Stop joins the thread.
+ * dropped; other traffic on the device may hide such drops.  Stop joins the
+ * thread.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -49,8 +49,8 @@ struct if_driver {
 	bool		 drv_device;	/* needs a DEVICE */
 	/*
 	 * Make and attach the interface called name.  Configuration lock held,
-	 * outside the epoch.  0 or an errno value; then err says in one line what
-	 * failed, on which device, and what to do; nothing is left behind.
+	 * outside the epoch.  0 or an errno value; then err says in one line
+	 * what failed, on which device, and what to do; nothing is left behind.
 	 */
 	int	(*drv_create)(struct vnet *vnet, const char *name,
 		    struct if_spec *sp, struct ifnet **ifpp, char *err,

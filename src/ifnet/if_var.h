@@ -126,9 +126,10 @@ typedef void if_burst_fn(struct ifnet *ifp, struct mbuf **m, unsigned int n);
  * Places on a packet's way where somebody may take it; the stack does not see
  * it again unless it is handed back by a function that goes on behind the
  * place.  Tap: every frame received by an interface that is up, before
- * anything is done to it (ether_input_tapped() goes on).  Lower: every frame received (ether_demux() goes on).  Upper: every
- * frame that if_transmit() is given (if_transmit_lower() goes on).  Orphans:
- * received frames that no protocol wants, whole again.
+ * anything is done to it (ether_input_tapped() goes on).  Lower: every frame
+ * received (ether_demux() goes on).  Upper: every frame that if_transmit() is
+ * given (if_transmit_lower() goes on).  Orphans: received frames that no
+ * protocol wants, whole again.
  *
  * Frames come as on the wire from their first byte, but for what stands beside
  * them: a VLAN tag (M_VLANTAG) and a checksum yet to be finished

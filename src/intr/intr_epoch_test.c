@@ -11,8 +11,6 @@
  */
 #include "intr/intr_test.h"
 
-#include <pthread.h>
-
 #include <netepoch/epoch.h>
 
 #include "intr/intr_var.h"

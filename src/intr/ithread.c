@@ -54,10 +54,11 @@
  * watched in sleep only, and by poll(2): in an epoll set it would have a waiter
  * for ever, and the kernel would call that for each packet it has sent, which
  * was a tenth of the time of forwarding over AF_XDP.  For the others a busy
- * ithread calls epoll_wait with no timeout now and then.  That costs about 1 us, so it is done not more
- * often than each INTR_LOOK_NS = 20 us, which is 5 % at most, and the clock
- * (about 30 ns) is read each INTR_LOOK_RUNS = 8 handler runs only.  So such an
- * event waits for at most 20 us and the longer of 8 runs and one pass.
+ * ithread calls epoll_wait with no timeout now and then.  That costs about
+ * 1 us, so it is done not more often than each INTR_LOOK_NS = 20 us, which is
+ * 5 % at most, and the clock (about 30 ns) is read each INTR_LOOK_RUNS = 8
+ * handler runs only.  So such an event waits for at most 20 us and the longer
+ * of 8 runs and one pass.
  *
  * AGE OF CALLBACKS.  With B = hw.intr_epoch_batch and h the longest run of a
  * network handler, a section lasts at most B * h.  libepoch's reclaim thread

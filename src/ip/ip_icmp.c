@@ -18,7 +18,6 @@
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "ip/ip_private.h"
 #include "sys/thread.h"

@@ -19,7 +19,6 @@
  * it: the packets are a pool, and mbufs to be freed leave on a list.  Inside
  * the epoch.  RFC 791 3.2, RFC 3168 5.3, RFC 1858.
  */
-#include <errno.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -313,7 +313,8 @@ converter(void *arg)
 		memcpy(mesg, buf + sizeof(ctl) + ctl.pathlen, ctl.msglen);
 		cv->last = ask->header;
 		if (ask->header.cmd == NGM_ASCII2BINARY) {
-			(void)snprintf(cv->text, sizeof(cv->text), "%.31s|%.30s",
+			(void)snprintf(cv->text, sizeof(cv->text),
+			    "%.31s|%.30s",
 			    ask->data + offsetof(struct ng_msghdr, cmdstr),
 			    ask->data + sizeof(struct ng_mesg));
 		}

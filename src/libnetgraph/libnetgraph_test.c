@@ -575,7 +575,8 @@ check_fds(void **state)
 	return (test_open_fds() == open_fds ? 0 : -1);
 }
 
-#define	TEST(fn)	cmocka_unit_test_setup_teardown(fn, count_fds, check_fds)
+#define	TEST(fn)							\
+	cmocka_unit_test_setup_teardown(fn, count_fds, check_fds)
 
 int
 main(void)

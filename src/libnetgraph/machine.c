@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "libnetgraph/nglib.h"

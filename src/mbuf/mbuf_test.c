@@ -10,7 +10,6 @@
  * operations (NETEPOCH_SEED replays a run).
  */
 #include <errno.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <stdarg.h>

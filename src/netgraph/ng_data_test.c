@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "netgraph/ng_private.h"
 #include "netgraph/ng_var.h"

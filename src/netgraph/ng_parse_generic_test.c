@@ -264,5 +264,6 @@ main(void)
 		cmocka_unit_test(test_generic_arguments),
 	};
 
-	return (cmocka_run_group_tests_name("ng_parse_generic", tests, NULL, NULL));
+	return (cmocka_run_group_tests_name("ng_parse_generic", tests, NULL,
+	    NULL));
 }

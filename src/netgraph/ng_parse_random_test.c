@@ -345,5 +345,6 @@ main(void)
 		cmocka_unit_test(test_random),
 	};
 
-	return (cmocka_run_group_tests_name("ng_parse_random", tests, NULL, NULL));
+	return (cmocka_run_group_tests_name("ng_parse_random", tests, NULL,
+	    NULL));
 }

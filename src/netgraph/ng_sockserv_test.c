@@ -13,10 +13,8 @@
 #include <sys/socket.h>
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <netgraph/ng_hub.h>

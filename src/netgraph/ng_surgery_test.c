@@ -15,7 +15,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "netgraph/nodes/ng_node_testlib.h"

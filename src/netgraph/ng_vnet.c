@@ -12,7 +12,6 @@
  * it is on a packet's way.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 
 #include "ifnet/vnet.h"

@@ -14,7 +14,6 @@
  */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sysexits.h>
 
 #include "ctl/ctl.h"

@@ -13,7 +13,6 @@
 
 #include "route/radix.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* Bit n of key, counted from the most significant. */

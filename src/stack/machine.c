@@ -37,7 +37,6 @@
 #include "netgraph/ng_var.h"
 #include "route/route_var.h"
 #include "stack/stack_private.h"
-#include "sys/log.h"
 #include "sys/sysctl.h"
 #include "sys/thread.h"
 

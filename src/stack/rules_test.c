@@ -12,9 +12,7 @@
  * own entry and leaves after hw.intr_epoch_batch runs is shown in
  * intr_epoch_test.c.)
  */
-#include <errno.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

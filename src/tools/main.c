@@ -10,7 +10,6 @@
  */
 
 #include <locale.h>
-#include <signal.h>
 #include <string.h>
 
 #include "tools/tool.h"

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tools/ngctl.h"
 #include "tools/out.h"

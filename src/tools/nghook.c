@@ -22,7 +22,6 @@
 #include "tools/cmds.h"
 #include "tools/ngctl.h"
 #include "tools/ngtool.h"
-#include "tools/out.h"
 #include "tools/tool.h"
 
 #define	NGHOOK_OURS	"hook"		/* our end */

@@ -19,7 +19,6 @@
  * refused.
  */
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -473,7 +473,8 @@ pktgen_run(struct pktgen *pg)
 		wait = device && po->po_mode != PKTGEN_RX &&
 		    po->po_mode != PKTGEN_PONG ? PKTGEN_LINK_S : 0;
 	if (wait > 0) {
-		PKTGEN_LOG(pg->pg_tc, "main", "Wait %lld secs for phy reset", wait);
+		PKTGEN_LOG(pg->pg_tc, "main", "Wait %lld secs for phy reset",
+		    wait);
 		pktgen_sleep_ms(1000 * wait);
 		PKTGEN_LOG(pg->pg_tc, "main", "Ready...");
 	}

@@ -8,7 +8,7 @@
  * pkt-gen's options.  Letters are those of netmap's pkt-gen; what cannot mean
  * anything here is refused with a word why.  No state.
  */
-#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>

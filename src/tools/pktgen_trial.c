@@ -10,7 +10,6 @@
  * carried and what was not; a trial sends at one rate for some seconds and
  * waits for the last packets.  The first one sends as fast as it can.
  */
-#include <string.h>
 
 #include "tools/out.h"
 #include "tools/pktgen.h"

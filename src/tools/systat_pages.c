@@ -10,7 +10,6 @@
  * Each keeps its last two samples; what is shown is computed when it is shown.
  */
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,12 @@
 
 /*
  * Segmentation of TCP over IPv4 and IPv6 and of UDP over both, bare or in a
- * tunnel, without state.  Any thread, no locks.  What changes from segment to segment: lengths, the
- * IPv4 identification (counted up, so that fragments of different segments are
- * never mixed, RFC 6864), the TCP sequence number, FIN and PSH only on the
- * last, CWR only on the first (RFC 3168 6.1.2), and every checksum, made anew
- * from the segment's own bytes whatever the large packet held.
+ * tunnel, without state.  Any thread, no locks.  What changes from segment to
+ * segment: lengths, the IPv4 identification (counted up, so that fragments of
+ * different segments are never mixed, RFC 6864), the TCP sequence number, FIN
+ * and PSH only on the last, CWR only on the first (RFC 3168 6.1.2), and every
+ * checksum, made anew from the segment's own bytes whatever the large packet
+ * held.
  */
 
 #include "wire/gso.h"

@@ -12,8 +12,8 @@
  *
  * Three kinds of connection:
  *
- *  maker	RUNDIR/NAME/netgraph.  The program sends ngs_make; a node of type
- *		socket is made and answered with ngs_made and, if that says 0,
+ *  maker	RUNDIR/NAME/netgraph.  The program sends ngs_make; a node of
+ *		type socket is made and answered with ngs_made and, if that says 0,
  *		the program's ends of its control socket and, if it asked for
  *		one, of its data socket.  Both sides then close the maker.
  *  control	ngs_ctl, path, message: either way.

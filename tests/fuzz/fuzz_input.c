@@ -17,7 +17,6 @@
  * a whole IPv4 header, a right checksum and nothing but zeros behind the
  * packet; and after each input every mbuf is back.
  */
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

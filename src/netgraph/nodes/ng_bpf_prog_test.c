@@ -13,11 +13,9 @@
 
 #include "netgraph/nodes/ng_bpf_prog.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,9 +10,6 @@
 #include "netgraph/nodes/ng_node_testlib.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <netgraph/ng_echo.h>
 

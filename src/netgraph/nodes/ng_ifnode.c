@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "netgraph/nodes/ng_nodes.h"
 #include "sys/log.h"
 
 #define	IFNODE_NUMBERS	65536

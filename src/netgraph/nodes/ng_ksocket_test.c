@@ -339,7 +339,8 @@ static void
 test_bad_text(void **state)
 {
 	static const char *const bad[] = { "inet/", "inet/1.2.3",
-		"inet/1.2.3.4:", "inet/1.2.3.4:65536", "inet/1.2.3.4:8x", "inet/1.2.3.4.5",
+		"inet/1.2.3.4:", "inet/1.2.3.4:65536", "inet/1.2.3.4:8x",
+		"inet/1.2.3.4.5",
 		"local/", "local/x", "local/\"\"", "nothing", "\"x\"",
 		"{ len=1 family=2 }", "inet/1.2.3.4:99999999999999999999" };
 	char text[64];

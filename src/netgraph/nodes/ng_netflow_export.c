@@ -12,7 +12,6 @@
  * full, and once a second one that is not, is sent without the lock.  In the
  * epoch.  What is exported while a hook is not connected is not kept.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

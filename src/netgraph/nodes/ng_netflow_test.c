@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <netgraph/ng_netflow.h>

@@ -11,8 +11,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <netgraph/ng_one2many.h>
 

@@ -10,11 +10,7 @@
  */
 #include "netgraph/nodes/ng_node_testlib.h"
 
-#include <arpa/inet.h>
-
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <netgraph/ng_patch.h>

@@ -10,8 +10,6 @@
 #include "netgraph/nodes/ng_node_testlib.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <netgraph/ng_tee.h>

@@ -15,8 +15,6 @@
  */
 #include <netgraph/ng_vlan_rotate.h>
 
-#include <arpa/inet.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,14 +5,13 @@
  */
 
 /*
- * vlan_rotate: every rotation of every stack of tags, mixed types, limits and the
- * hooks for what is beyond them, messages and errors.
+ * vlan_rotate: every rotation of every stack of tags, mixed types, limits and
+ * the hooks for what is beyond them, messages and errors.
  */
 #include "netgraph/nodes/ng_node_testlib.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <netgraph/ng_vlan_rotate.h>
