@@ -65,8 +65,8 @@
 /* A received frame, in its slot or in sc_large. */
 struct packet_frame {
 	const struct tpacket2_hdr *pf_slot;
-	const struct virtio_net_hdr *pf_vh;
-	const char	*pf_data;
+	struct virtio_net_hdr *pf_vh;
+	char		*pf_data;
 	uint32_t	 pf_len;	/* bytes */
 };
 
@@ -165,15 +165,15 @@ packet_recv(struct packet_softc *sc, const struct tpacket2_hdr *h)
 
 /* Find the frame of slot h.  False: counted, there is none. */
 static inline bool
-packet_frame(struct packet_softc *sc, const struct tpacket2_hdr *h,
+packet_frame(struct packet_softc *sc, struct tpacket2_hdr *h,
     struct packet_frame *pf)
 {
 
 	pf->pf_slot = h;
 	pf->pf_len = h->tp_len;
 	if (__predict_true(h->tp_snaplen == h->tp_len)) {
-		pf->pf_data = (const char *)h + h->tp_mac;
-		pf->pf_vh = (const void *)(pf->pf_data - sizeof(*pf->pf_vh));
+		pf->pf_data = (char *)h + h->tp_mac;
+		pf->pf_vh = (void *)(pf->pf_data - sizeof(*pf->pf_vh));
 		return (true);
 	}
 	pf->pf_data = sc->sc_large.pl_data;
@@ -191,6 +191,8 @@ packet_copy(struct ifnet *ifp, const struct packet_frame *pf, struct mbuf *m)
 	const struct tpacket2_hdr *h = pf->pf_slot;
 	uint32_t len = pf->pf_len;
 
+	if (pf->pf_vh->flags != 0)
+		vhdr_sctp(pf->pf_data, len, pf->pf_vh);
 	if (__predict_true(len <= MBUF_DATA_SIZE)) {
 		memcpy(m->m_data, pf->pf_data, len);
 		m->m_len = m->m_pkthdr.len = len;

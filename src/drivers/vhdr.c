@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "wire/ether.h"
+#include "wire/in_sctp.h"
 
 bool
 vhdr_cksum(struct mbuf *m, const struct virtio_net_hdr *vh)
@@ -63,6 +64,19 @@ vhdr_l3off(const uint8_t *frame, uint32_t len)
 		off += ETHER_VLAN_ENCAP_LEN;
 	}
 	return (0);
+}
+
+void
+vhdr_sctp(void *frame, uint32_t len, struct virtio_net_hdr *vh)
+{
+	uint32_t l3off;
+
+	if ((vh->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) == 0 ||
+	    vh->csum_offset != SCTP_SUMOFF)
+		return;
+	l3off = vhdr_l3off(frame, len);
+	if (l3off != 0 && in_sctp_finish((char *)frame + l3off, len - l3off))
+		vh->flags &= (uint8_t)~VIRTIO_NET_HDR_F_NEEDS_CSUM;
 }
 
 /*

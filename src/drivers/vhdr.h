@@ -51,6 +51,11 @@ vhdr_is_gso(const struct virtio_net_hdr *vh)
  * the same bytes, into m_pkthdr.  False: it points outside the packet.
  */
 bool	vhdr_cksum(struct mbuf *m, const struct virtio_net_hdr *vh);
+/*
+ * Finish the checksum of the len bytes of frame here, if the header's word on
+ * it is about SCTP's, which is no sum: then there is none left to finish.
+ */
+void	vhdr_sctp(void *frame, uint32_t len, struct virtio_net_hdr *vh);
 /* The other way: the header for m, which is to be sent. */
 void	vhdr_fill(struct virtio_net_hdr *vh, const struct mbuf *m);
 

@@ -53,6 +53,7 @@
 #include "intr/intr_var.h"
 #include "wire/cksum_partial.h"
 #include "wire/ether.h"
+#include "wire/in_sctp.h"
 
 #ifndef XDP_MAX_TX_SKB_BUDGET
 #define	XDP_MAX_TX_SKB_BUDGET	9	/* Linux 6.18 */
@@ -287,7 +288,7 @@ xdp_fill_kick(struct xdp_queue *xq)
 
 /*
  * There is no flag for an unfinished checksum: mark the packet if it has
- * exactly the pattern of one.
+ * exactly the pattern of one.  SCTP's is finished here and now.
  */
 static inline void
 xdp_partial(struct mbuf *m)
@@ -308,8 +309,10 @@ xdp_partial(struct mbuf *m)
 			return;
 		off += ETHER_VLAN_ENCAP_LEN;
 	}
-	if (!in_partial_pattern(frame + off, len - off, &part))
+	if (!in_partial_pattern(frame + off, len - off, &part)) {
+		(void)in_sctp_finish(m->m_data + off, len - off);
 		return;
+	}
 	/* The sum ends with the IP packet: padding is not part of it. */
 	if (off + part.ipa_len < len)
 		m_adj(m, -(int)(len - off - part.ipa_len));
