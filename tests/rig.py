@@ -149,7 +149,10 @@ class Wire:
         return found[0]
 
     def flush(self):
-        while self.receive() is not None:
+        try:
+            while True:
+                self.s.recv(1)
+        except BlockingIOError:
             pass
 
 

@@ -127,6 +127,20 @@ def test_both_ways_at_once(router):
     assert errors(router) == before
 
 
+@pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM],
+                         ids=["tcp", "udp"])
+def test_refused(router, kind):
+    """Nobody listens on the router itself: a program is told at once."""
+    for ns, dst in ((router.gen, rig.R0), (router.gen, rig.R1),
+                    (router.sink, rig.R1)):
+        s = ns.socket(socket.AF_INET, kind)
+        s.settimeout(20)
+        with pytest.raises(ConnectionRefusedError):
+            s.connect((dst, 22))
+            s.send(b"anybody here?")
+            s.recv(1)
+
+
 @pytest.mark.parametrize("size", [0, 1, 2, 17, 1472, 4000])
 def test_datagrams(router, size):
     """UDP of any size, also one that its host has to send in fragments."""
@@ -181,6 +195,31 @@ def test_unfinished(router, layer, proto, offset):
     assert len(on) == 1
     assert transport_sum(on[0], proto) == 0xffff
     assert bytes(on[0][IP].payload).find(b"unfinished sum") > 0
+
+
+def crc32c(data):
+    """The checksum of SCTP, bit by bit (RFC 9260, appendix A)."""
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return (crc ^ 0xffffffff).to_bytes(4, "little")
+
+
+def test_sctp(router):
+    """SCTP's checksum is no sum: finished as what it is; one that is there is
+    kept, right or wrong."""
+    if router.drivers[0] == "tap":
+        pytest.skip("Linux finishes it for a TAP device")
+    header, chunk = bytes.fromhex("0fa01388 00000001"), b"\0\3\0\x14" * 5
+    sctp = header + bytes(4) + chunk
+    want = header + crc32c(sctp) + chunk
+    wrong = header + b"\xba\xad\xba\xad" + chunk
+    frames = [router.a(proto=132) / Raw(s) for s in (sctp, want, wrong)]
+    _, on = router.out(*frames[1:], send=lambda: router.w0.send_offload(
+        frames[0], 34, 8))
+    assert [bytes(f[IP])[20:f[IP].len] for f in on] == [want, want, wrong]
 
 
 @pytest.mark.parametrize("layer,proto,offset", LAYERS)

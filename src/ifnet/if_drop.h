@@ -65,6 +65,7 @@
 	X(ICMPIGN,	"icmp-ignored",	"ICMP of no use to a router")	\
 	X(UDPBAD,	"udp-bad",	"UDP with a bad length or sum")	\
 	X(UDPPORT,	"udp-port",	"UDP to a closed port")		\
+	X(TCPBAD,	"tcp-bad",	"TCP with a bad length or sum")	\
 	X(TCPPORT,	"tcp-port",	"TCP to a closed port")
 
 enum if_drop {

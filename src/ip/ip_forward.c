@@ -141,7 +141,7 @@ ip_deliver(struct ifnet *ifp, struct mbuf *m, bool unicast,
 		ip_udp_input(ifp, m);
 		break;
 	case IPPROTO_TCP:
-		if_drop(ifp, m, IFD_TCPPORT);
+		ip_tcp_input(ifp, m, unicast);
 		break;
 	default:
 		ip_error(ifp, m, IFD_IPPROTO, ICMP_UNREACH,

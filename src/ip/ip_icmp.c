@@ -68,22 +68,31 @@ icmp_wanted(struct vnet *vnet, const struct mbuf *m)
 	return (nh != NULL && (nh->nh_flags & NHF_SPECIAL) == 0);
 }
 
-/* Within the rate of this kind of error? */
-static bool
-icmp_within_limit(struct ip_vnet *iv, uint8_t type)
+static enum icmp_limit
+icmp_limit_of(uint8_t type)
+{
+
+	switch (type) {
+	case ICMP_TIMXCEED:
+		return (ICMPLIM_TIMXCEED);
+	case ICMP_PARAMPROB:
+		return (ICMPLIM_PARAMPROB);
+	case ICMP_REDIRECT:
+		return (ICMPLIM_REDIRECT);
+	default:
+		return (ICMPLIM_UNREACH);
+	}
+}
+
+/* May another answer of this kind be sent now? */
+bool
+icmp_within_limit(struct ip_vnet *iv, enum icmp_limit lim)
 {
 	int rate = ip_tunable(&iv->iv_icmplim);
 	int jitter = ip_tunable(&iv->iv_icmpjitter);
-	enum icmp_limit lim = ICMPLIM_UNREACH;
 
 	if (rate == 0)
 		return (true);		/* no limit, as FreeBSD has it */
-	if (type == ICMP_TIMXCEED)
-		lim = ICMPLIM_TIMXCEED;
-	else if (type == ICMP_PARAMPROB)
-		lim = ICMPLIM_PARAMPROB;
-	else if (type == ICMP_REDIRECT)
-		lim = ICMPLIM_REDIRECT;
 	if (jitter > rate / 2)
 		jitter = rate / 2;
 	rate += (int)(ip_mix(iv->iv_seed, time_coarse_ns() / NS_PER_S) %
@@ -183,7 +192,7 @@ icmp_report(struct vnet *vnet, const struct mbuf *m, uint8_t type,
 		ip_count(iv, ICPS_NOTWANTED, 1);
 		return;
 	}
-	if (!icmp_within_limit(iv, type)) {
+	if (!icmp_within_limit(iv, icmp_limit_of(type))) {
 		ip_count(iv, ICPS_LIMITED, 1);
 		return;
 	}

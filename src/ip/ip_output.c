@@ -37,6 +37,27 @@ ip_sum(struct ip *ip)
 }
 
 /*
+ * An address of ours that speaks for a link without one: the first that is not
+ * loopback's (RFC 1812 2.2.7 calls it the router's identifier).  0: none.
+ */
+static struct in_addr
+ip_router_addr(struct vnet *vnet)
+{
+	const struct ifaddr *ifa;
+	struct ifnet *ifp;
+
+	CK_STAILQ_FOREACH(ifp, &vnet->v_ifnets, if_link) {
+		if_seen(ifp);
+		if ((ip_if_flags(ifp) & IFF_LOOPBACK) != 0)
+			continue;
+		CK_STAILQ_FOREACH(ifa, &ifp->if_addrs, ifa_link)
+			if (ifa_is_inet(ifa))
+				return (ifa->ifa_addr);
+	}
+	return ((struct in_addr){ INADDR_ANY });
+}
+
+/*
  * The address of ours that a packet to dst by nh is sent from: one in the next
  * hop's own network, if there is (RFC 1812 4.3.2.4).  0: we have none.
  */
@@ -49,7 +70,8 @@ ip_source_for(const struct nhop *nh, struct in_addr dst)
 		dst = nh->nh_gw;
 	if ((ifa = if_addr_for(nh->nh_ifp, dst)) == NULL)
 		ifa = nh->nh_ifa;
-	return (ifa != NULL ? ifa->ifa_addr : (struct in_addr){ INADDR_ANY });
+	return (ifa != NULL ? ifa->ifa_addr :
+	    ip_router_addr(ip_if_vnet(nh->nh_ifp)));
 }
 
 /* One frame's worth to its link. */

@@ -35,12 +35,13 @@
 #define	IP_REASS_TTL	30	/* seconds a fragment waits for the others */
 #define	IP_IDS		256	/* counters for ip_id */
 
-/* Each kind of ICMP error has a rate limit of its own. */
+/* Each kind of ICMP error has a rate limit of its own, and so have resets. */
 enum icmp_limit {
 	ICMPLIM_UNREACH,
 	ICMPLIM_TIMXCEED,
 	ICMPLIM_PARAMPROB,
 	ICMPLIM_REDIRECT,
+	ICMPLIM_RST,
 	ICMPLIM_COUNT
 };
 
@@ -225,10 +226,14 @@ void	ip_reass_tick(struct ip_vnet *iv, uint64_t now);
 
 /* ip_icmp.c */
 void	icmp_input(struct ifnet *ifp, struct mbuf *m, bool unicast);
+bool	icmp_within_limit(struct ip_vnet *iv, enum icmp_limit lim);
 void	icmp_error(struct vnet *vnet, struct mbuf *m, uint8_t type,
 	    uint8_t code, uint32_t arg);
 void	icmp_report(struct vnet *vnet, const struct mbuf *m, uint8_t type,
 	    uint8_t code, uint32_t arg);
+
+/* ip_tcp.c */
+void	ip_tcp_input(struct ifnet *ifp, struct mbuf *m, bool unicast);
 
 /* ip_output.c */
 int	ip_send(struct ip_vnet *iv, const struct nhop *nh, struct in_addr dst,

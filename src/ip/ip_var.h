@@ -41,6 +41,8 @@
 	X(ICPS_OUT_UNREACH, "icmp", "destination unreachable sent")	\
 	X(ICPS_OUT_TIMXCEED, "icmp", "time exceeded sent")		\
 	X(ICPS_OUT_PARAMPROB, "icmp", "parameter problem sent")		\
+	X(TCPS_RESETS,	   "tcp",  "resets sent")			\
+	X(TCPS_LIMITED,	   "tcp",  "resets not sent, rate limit")	\
 	X(ARPS_TXREQUESTS, "arp",  "ARP requests sent")			\
 	X(ARPS_TXREPLIES,  "arp",  "ARP replies sent")			\
 	X(ARPS_RXREQUESTS, "arp",  "ARP requests received")		\

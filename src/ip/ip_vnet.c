@@ -60,7 +60,7 @@ static const struct ip_oid ip_oids[] = {
 	OID("net.inet.ip.maxfragsperpacket", iv_reass.ir_maxfrags, 16, 0, 4096,
 	    "Fragments of one packet, the most"),
 	OID("net.inet.icmp.icmplim", iv_icmplim, 200, 0, 1000000,
-	    "ICMP errors of one kind a second; 0: no limit"),
+	    "ICMP errors of a kind, and TCP resets, a second; 0: no limit"),
 	OID("net.inet.icmp.icmplim_jitter", iv_icmpjitter, 16, 0, 10000,
 	    "How far icmplim is moved at random, each second"),
 	OID("net.inet.icmp.quotelen", iv_quotelen, 548, 8, 548,

@@ -182,6 +182,10 @@ const struct stat_line stat_lines[] = {
 	DROP("udp", "bad", "datagrams with a bad length or checksum",
 	    IFD_UDPBAD),
 	DROP("udp", "no-port", "datagrams to a closed port", IFD_UDPPORT),
+	STAT(TCPS_RESETS, "tcp", "resets"),
+	STAT(TCPS_LIMITED, "tcp", "resets-limited"),
+	DROP("tcp", "bad", "segments with a bad length or checksum",
+	    IFD_TCPBAD),
 	DROP("tcp", "no-port", "segments to a closed port", IFD_TCPPORT),
 };
 const size_t stat_nlines = nitems(stat_lines);
