@@ -73,6 +73,9 @@ port_note(struct linux_port *lp, const struct linux_if *li)
 		    lp->lp_ifp->if_name, lp->lp_name);
 	}
 	lp->lp_link_seen = li->li_gone ? IF_LINK_DOWN : port_link(li);
+	if (li->li_mtu != 0)
+		atomic_store_explicit(&lp->lp_mtu, li->li_mtu,
+		    memory_order_relaxed);
 	if (lp->lp_changed != NULL)
 		lp->lp_changed(lp);
 }
@@ -258,6 +261,7 @@ linux_port_ifnet(struct linux_port *lp, struct vnet *vnet,
 	atomic_init(&ifp->if_flags,
 	    IFF_BROADCAST | IFF_SIMPLEX | IFF_MULTICAST);
 	atomic_init(&ifp->if_mtu, li->li_mtu);
+	atomic_init(&lp->lp_mtu, li->li_mtu);
 	lp->lp_link_seen = lp->lp_link_told = port_link(li);
 	atomic_init(&ifp->if_linkstate, (int)lp->lp_link_told);
 	return (0);

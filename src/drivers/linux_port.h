@@ -49,6 +49,8 @@ struct linux_port {
 	 */
 	bool		(*lp_exists)(struct linux_port *lp); /* (c) */
 	_Atomic bool	 lp_away;	/* (a) relaxed; in another namespace */
+	_Atomic uint32_t lp_mtu;	/* (a) relaxed; bytes, as Linux says;
+					   if_mtu may be less */
 
 	LIST_ENTRY(linux_port) lp_link;	/* (w) */
 	enum if_link	 lp_link_seen;	/* (w) as Linux says */
@@ -95,6 +97,13 @@ linux_port_gone(const struct linux_port *lp)
 
 	return (atomic_load_explicit(&lp->lp_ifp->if_gone,
 	    memory_order_relaxed));
+}
+
+static inline uint32_t
+linux_port_mtu(const struct linux_port *lp)
+{
+
+	return (atomic_load_explicit(&lp->lp_mtu, memory_order_relaxed));
 }
 
 static inline bool

@@ -18,11 +18,7 @@
  * Frames are copied into mbufs, large ones split on the way, from sc_large.
  * The ring's position and sc_large belong to the ithread (t).
  *
- * Transmit: sendmmsg() past the queueing discipline, on any thread; measured
- * here it is a quarter faster than a transmit ring.  Two sockets, because
- * whether a virtio header goes along is a property of the socket: plain frames
- * take the one without, unfinished checksums the one with, which is also the
- * receiving one.
+ * Transmit: packet_tx.c.
  *
  * Linux's own stack sees the frames too.  That it does not answer for the
  * device is the operator's care: no addresses on it.
@@ -32,7 +28,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <limits.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <stdio.h>
@@ -42,24 +37,14 @@
 #include <unistd.h>
 
 #include "drivers/drv.h"
-#include "drivers/drv_input.h"
-#include "drivers/linux_port.h"
-#include "drivers/vhdr.h"
+#include "drivers/packet_private.h"
 #include "ifnet/if_clone.h"
 #include "intr/intr_var.h"
-#include "sys/log.h"
 #include "wire/ether.h"
 
-#define	PACKET_SLOT_SIZE	2048u
 #define	PACKET_SLOTS		4096u		/* a power of 2 */
-#define	PACKET_BLOCK_SIZE	(64u << 10)	/* kernel's pieces of it */
-#define	PACKET_RING_SIZE	((size_t)PACKET_SLOTS * PACKET_SLOT_SIZE)
 #define	PACKET_RCVBUF		(8 << 20)	/* bytes, for large frames */
-/* The largest IP packet behind the longest headers that can be split. */
-#define	PACKET_LARGE_MAX	(65536u + VHDR_HEADERS_MAX)
 #define	PACKET_SNDBUF		(4 << 20)	/* bytes */
-#define	PACKET_IOVS		192		/* pieces of one sendmmsg() */
-#define	PACKET_IOVS_MAX		64		/* pieces of one packet */
 #define	PACKET_MTU_MAX		65521u		/* in chains of frames */
 
 /* A received frame, in its slot or in sc_large. */
@@ -68,25 +53,6 @@ struct packet_frame {
 	struct virtio_net_hdr *pf_vh;
 	char		*pf_data;
 	uint32_t	 pf_len;	/* bytes */
-};
-
-struct packet_softc {
-	struct linux_port sc_port;	/* first: if_softc */
-	int		 sc_fd;		/* (c) ring, and virtio transmit */
-	int		 sc_txfd;	/* (c) plain transmit */
-	char		*sc_ring;	/* (c) PACKET_RING_SIZE, shared with
-					   the kernel */
-	struct intr_event *sc_ie;	/* (c) */
-	struct intr_handler *sc_ih;	/* (c) */
-	unsigned int	 sc_slot;	/* (t) the slot to read next */
-	struct drv_input sc_input;	/* (c) how packets are handed up */
-	bool		 sc_found;	/* (t) frames since the last sleep */
-	struct vhdr_split sc_split;	/* (t) sc_large, being split */
-	struct log_limit sc_limit;	/* for frames that cannot be split */
-	struct packet_large {
-		struct virtio_net_hdr pl_vh;
-		char	 pl_data[PACKET_LARGE_MAX];
-	}		 sc_large;	/* (t) as recv() gives it */
 };
 
 /*
@@ -350,125 +316,6 @@ packet_arm(void *arg)
 }
 
 /*
- * Transmit.
- */
-struct packet_txvec {
-	struct mmsghdr	 tv_msg[MBUF_BURST];
-	struct iovec	 tv_iov[PACKET_IOVS];
-	struct virtio_net_hdr tv_vh[MBUF_BURST];
-	unsigned int	 tv_n;		/* messages */
-	unsigned int	 tv_niov;
-};
-
-/* Why a packet was not sent, and whether the next one has a chance. */
-static enum if_drop
-packet_send_error(int error, bool *all)
-{
-
-	*all = false;
-	switch (error) {
-	case EAGAIN:
-		*all = true;
-		return (IFD_TXRING);
-	case ENOBUFS:
-		return (IFD_TXRING);
-	case EMSGSIZE:
-		return (IFD_TOOBIG);
-	case ENETDOWN:
-	case ENXIO:
-	case ENODEV:
-		*all = true;
-		return (IFD_TXERR);
-	default:
-		return (IFD_TXERR);
-	}
-}
-
-/* Send the messages, which are those of the packets at m; consumes them. */
-static void
-packet_send(struct ifnet *ifp, int fd, struct packet_txvec *tv,
-    struct mbuf **m)
-{
-	unsigned int done = 0, lost;
-	enum if_drop why;
-	bool all;
-	int n;
-
-	while (done < tv->tv_n) {
-		n = sendmmsg(fd, tv->tv_msg + done, tv->tv_n - done,
-		    MSG_DONTWAIT);
-		if (n > 0) {
-			m_free_burst(m + done, (unsigned int)n);
-			done += (unsigned int)n;
-			continue;
-		}
-		if (errno == EINTR)
-			continue;
-		why = packet_send_error(errno, &all);
-		lost = all ? tv->tv_n - done : 1;
-		if_output_drop(ifp, m + done, lost, why);
-		done += lost;
-	}
-	tv->tv_n = tv->tv_niov = 0;
-}
-
-/* Add m to the vector, with a header or without.  False: no room. */
-static inline bool
-packet_add(struct packet_txvec *tv, struct mbuf *m, bool virtio)
-{
-	struct msghdr *msg = &tv->tv_msg[tv->tv_n].msg_hdr;
-	struct iovec *iov = &tv->tv_iov[tv->tv_niov];
-	unsigned int k = 0;
-
-	if (tv->tv_niov + PACKET_IOVS_MAX > PACKET_IOVS)
-		return (false);
-	memset(msg, 0, sizeof(*msg));
-	msg->msg_iov = iov;
-	if (virtio) {
-		vhdr_fill(&tv->tv_vh[tv->tv_n], m);
-		iov[k].iov_base = &tv->tv_vh[tv->tv_n];
-		iov[k++].iov_len = sizeof(tv->tv_vh[0]);
-	}
-	for (; m != NULL && k < PACKET_IOVS_MAX; m = m->m_next) {
-		iov[k].iov_base = m->m_data;
-		iov[k++].iov_len = m->m_len;
-	}
-	/* A longer chain is left to the kernel to refuse, with EMSGSIZE. */
-	msg->msg_iovlen = m == NULL ? k : IOV_MAX + 1;
-	tv->tv_niov += k;
-	tv->tv_n++;
-	return (true);
-}
-
-static void
-packet_output(struct ifnet *ifp, struct mbuf **m, unsigned int n)
-{
-	struct packet_softc *sc = ifp->if_softc;
-	struct packet_txvec tv;
-	unsigned int i, first = 0;
-	bool virtio = false, want;
-
-	NET_EPOCH_ASSERT();
-
-	if (__predict_false(linux_port_gone(&sc->sc_port))) {
-		if_output_drop(ifp, m, n, IFD_TXERR);
-		return;
-	}
-	tv.tv_n = tv.tv_niov = 0;
-	for (i = 0; i < n; i++) {
-		want = (m[i]->m_pkthdr.csum_flags & CSUM_PARTIAL) != 0;
-		if (want == virtio && packet_add(&tv, m[i], want))
-			continue;
-		packet_send(ifp, virtio ? sc->sc_fd : sc->sc_txfd, &tv,
-		    m + first);
-		first = i;
-		virtio = want;
-		(void)packet_add(&tv, m[i], want);
-	}
-	packet_send(ifp, virtio ? sc->sc_fd : sc->sc_txfd, &tv, m + first);
-}
-
-/*
  * Configuration.
  */
 static void
@@ -542,38 +389,54 @@ packet_bind(struct packet_softc *sc, int fd, uint16_t protocol)
 	return (bind(fd, (void *)&sll, sizeof(sll)) == -1 ? errno : 0);
 }
 
+/* A ring of slots for option, PACKET_RX_RING or PACKET_TX_RING. */
 static int
-packet_ring(struct packet_softc *sc)
+packet_ring(int fd, int option, unsigned int slots, char **ringp)
 {
-	struct tpacket_req req = {
+	const size_t size = (size_t)slots * PACKET_SLOT_SIZE;
+	const struct tpacket_req req = {
 		.tp_block_size = PACKET_BLOCK_SIZE,
-		.tp_block_nr = PACKET_RING_SIZE / PACKET_BLOCK_SIZE,
+		.tp_block_nr = (unsigned int)(size / PACKET_BLOCK_SIZE),
 		.tp_frame_size = PACKET_SLOT_SIZE,
-		.tp_frame_nr = PACKET_SLOTS,
+		.tp_frame_nr = slots,
 	};
+	void *ring;
 	int error;
 
-	error = packet_option(sc->sc_fd, PACKET_VERSION, TPACKET_V2);
+	error = packet_option(fd, PACKET_VERSION, TPACKET_V2);
 	if (error == 0)
-		error = packet_option(sc->sc_fd, PACKET_VNET_HDR, 1);
-	if (error == 0)
-		error = packet_option(sc->sc_fd, PACKET_IGNORE_OUTGOING, 1);
+		error = packet_option(fd, PACKET_VNET_HDR, 1);
+	if (error != 0)
+		return (error);
+	if (setsockopt(fd, SOL_PACKET, option, &req, sizeof(req)) == -1)
+		return (errno);
+	ring = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (ring == MAP_FAILED)
+		return (errno);
+	*ringp = ring;
+	return (0);
+}
+
+static int
+packet_rings(struct packet_softc *sc)
+{
+	int error;
+
+	error = packet_option(sc->sc_fd, PACKET_IGNORE_OUTGOING, 1);
 	/* Any value but 0 asks for the copies. */
 	if (error == 0)
 		error = packet_option(sc->sc_fd, PACKET_COPY_THRESH, 1);
-	if (error == 0 && setsockopt(sc->sc_fd, SOL_PACKET, PACKET_RX_RING,
-	    &req, sizeof(req)) == -1)
-		error = errno;
-	if (error != 0)
-		return (error);
-	packet_buffer(sc->sc_fd, SO_RCVBUFFORCE, SO_RCVBUF, PACKET_RCVBUF);
-	sc->sc_ring = mmap(NULL, PACKET_RING_SIZE, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_POPULATE, sc->sc_fd, 0);
-	if (sc->sc_ring == MAP_FAILED) {
-		sc->sc_ring = NULL;
-		return (errno);
-	}
-	return (0);
+	if (error == 0)
+		error = packet_ring(sc->sc_fd, PACKET_RX_RING, PACKET_SLOTS,
+		    &sc->sc_ring);
+	if (error == 0)
+		error = packet_ring(sc->sc_txfd, PACKET_TX_RING,
+		    PACKET_TXSLOTS, &sc->sc_txring);
+	if (error == 0)
+		packet_buffer(sc->sc_fd, SO_RCVBUFFORCE, SO_RCVBUF,
+		    PACKET_RCVBUF);
+	return (error);
 }
 
 static int
@@ -592,11 +455,12 @@ packet_open(struct packet_softc *sc, char *err, size_t errlen)
 	if (error != 0)
 		return (drv_error(error, err, errlen, "packet:%s: cannot open "
 		    "a packet socket: %s", dev, strerror(error)));
-	error = packet_ring(sc);
+	error = packet_rings(sc);
 	if (error != 0)
 		return (drv_error(error, err, errlen, "packet:%s: cannot make "
-		    "a receive ring of %zu MiB: %s", dev,
-		    PACKET_RING_SIZE >> 20, strerror(error)));
+		    "rings of %u KiB: %s", dev, (PACKET_SLOTS +
+		    PACKET_TXSLOTS) * PACKET_SLOT_SIZE >> 10,
+		    strerror(error)));
 	error = packet_bind(sc, sc->sc_txfd, 0);
 	if (error == 0)
 		error = packet_bind(sc, sc->sc_fd, ETH_P_ALL);
@@ -610,12 +474,16 @@ static void
 packet_close(struct packet_softc *sc)
 {
 
+	if (sc->sc_txring != NULL)
+		munmap(sc->sc_txring,
+		    (size_t)PACKET_TXSLOTS * PACKET_SLOT_SIZE);
 	if (sc->sc_ring != NULL)
-		munmap(sc->sc_ring, PACKET_RING_SIZE);
+		munmap(sc->sc_ring, (size_t)PACKET_SLOTS * PACKET_SLOT_SIZE);
 	if (sc->sc_txfd != -1)
 		close(sc->sc_txfd);
 	if (sc->sc_fd != -1)
 		close(sc->sc_fd);
+	mtx_destroy(&sc->sc_txmtx);
 	free(sc);
 }
 
@@ -664,6 +532,7 @@ packet_create(struct vnet *vnet, const char *name, struct if_spec *sp,
 		return (drv_error(ENOMEM, err, errlen, "%s: no memory", name));
 	sc->sc_input = di;
 	sc->sc_fd = sc->sc_txfd = -1;
+	mtx_init(&sc->sc_txmtx, "packet tx");
 	error = linux_port_open(&sc->sc_port, "packet", sp->sp_device, &li,
 	    err, errlen);
 	if (error == 0)
