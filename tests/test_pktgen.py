@@ -5,9 +5,11 @@ that no traffic outlives it.
 """
 
 import json
+import os
 import re
 import signal
 import socket
+import statistics
 import struct
 import subprocess
 import threading
@@ -459,6 +461,66 @@ def test_interrupted_receiver(wire):
     rx.send_signal(signal.SIGINT)
     assert "Received nothing." in rx.communicate(timeout=10)[0]
     assert rx.returncode == 0
+
+
+def test_speed_lines(wire):
+    """-A, -B and -N: the last reports, framing, plain numbers."""
+    out = wire.run("-i", "null", "-f", "tx", "-n", "120K", "-R", "0.2M",
+                   "-T", 100, "-A", "-B", "-N")
+    assert out.returncode == 0, out.stderr
+    speed = re.compile(
+        r"main_thread \[\d+\] (\d+) pps \[avg/std (\d+) /(\d+) pps\] "
+        r"\((\d+) pkts (\d+) bps in (\d+) usec\) \S+ avg_batch 0 min_space$",
+        re.M)
+    lines = [[int(n) for n in found] for found in speed.findall(out.stderr)]
+    assert len(lines) >= 5
+    assert lines[0][0] == lines[0][1] and lines[0][2] == 0
+    for i, (pps, avg, std, packets, bps, usec) in enumerate(lines):
+        assert abs(pps - packets * 1e6 / usec) < 2 + pps / 1000
+        assert abs(bps - pps * 8 * 84) <= 8 * 84
+        window = [line[0] for line in lines[:i + 1]][-15:]
+        assert abs(avg - sum(window) / len(window)) < 2
+        assert abs(std - statistics.pstdev(window)) < 2
+    assert re.search(r"^Speed: \d+ pps Bandwidth: (\d+) bps "
+                     r"\(raw (\d+) bps\)\. Average batch: \S+ pkts$",
+                     out.stdout, re.M)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU")
+def test_threads(wire):
+    """A count and a rate are shared by threads, and those by CPUs."""
+    out = wire.run("-i", "null", "-f", "tx", "-n", 1000, "-R", 2000, "-p", 3,
+                   "-c", 2, "-b", 1)
+    assert out.returncode == 0, out.stderr
+    assert "Sending on null: 1 queues, 3 threads and 2 cpus." in out.stdout
+    assert "Sent 1000 packets " in out.stdout
+    assert "Average batch: 1.00 pkts" in out.stdout
+
+
+def test_silence(wire):
+    """-W: a receiver ends when nothing came for a second."""
+    rx = wire.popen("-i", "packet:v1", "-f", "rx", "-W")
+    wait_ready(rx)
+    assert wire.run("-i", "packet:v0", "-f", "tx", "-n", 50, "-w",
+                    0).returncode == 0
+    assert "Received 50 packets " in rx.communicate(timeout=20)[0]
+    assert rx.returncode == 0
+
+
+def test_dump(wire):
+    """-X: the bytes of the frames, also as JSON."""
+    words = ["-i", "mem", "-f", "tx", "-n", 2, "-X", "-S",
+             "02:00:00:00:00:88"]
+    out = wire.run(*words)
+    assert out.returncode == 0, out.stderr
+    assert out.stdout.count("sent 60 bytes\n") == 2
+    assert ("    0: ff ff ff ff ff ff 02 00 00 00 00 88 08 00 45 00  "
+            "..............E.\n") in out.stdout
+    frames = [f for d in documents(wire.run("--libxo", "json", *words).stdout)
+              for f in d.get("frames", [])]
+    sent_ones = [bytes.fromhex(f["data"]) for f in frames if f["sent"]]
+    assert len(sent_ones) == 2 and len(frames) == 4
+    assert rig.sum16(sent_ones[0][14:34]) == 0xffff
 
 
 def test_csv(wire):

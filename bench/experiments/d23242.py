@@ -108,7 +108,7 @@ def measure(ctx):
     """Run it; write the page."""
     conditions = machine(ctx.load)
     raw = ctx.figures('1')
-    rounds, vrounds = ctx.rounds(30), ctx.rounds(20, 3)
+    rounds, vrounds = ctx.rounds(30), ctx.rounds(15, 3)
     secs = ctx.secs(0.2)
     memory(ctx, raw, secs, rounds)
     missing = None if ctx.smoke else on_veth(ctx, raw, vrounds)
