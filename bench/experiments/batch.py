@@ -32,8 +32,8 @@ batch: an entry for each packet.
 - *Backlog*: callbacks queued and not yet run, looked at after each wait.
 
 For these three {runs} more runs of each, one at a time, in turns, up and down,
-{secs} s a run. Medians and 99th percentiles are the median over the runs of those of a run, the longest is the
-longest of all."""
+{secs} s a run. Medians and 99th percentiles are the median over the runs of
+those of a run, the longest is the longest of all."""
 RULE = f"""\
 The rule, which was there before the figures: the default is the smallest
 batch with which, in runs of 64 packets and in runs of one, ministat proves no

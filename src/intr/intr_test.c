@@ -553,7 +553,7 @@ test_sysctl(void **state)
 	assert_int_equal(intr_sysctl_attach(id, tree), EEXIST);
 	assert_int_equal(sysctl_get(tree, "hw.intr_epoch_batch", buf,
 	    sizeof(buf)), 0);
-	assert_string_equal(buf, "64");
+	assert_string_equal(buf, "32");
 	assert_int_equal(sysctl_get(tree, "hw.intr_storm_threshold", buf,
 	    sizeof(buf)), 0);
 	assert_string_equal(buf, "0");
