@@ -433,6 +433,8 @@ pktgen_frames(struct pktgen_show *sh, const json_t *frames)
 		show_frame(o, js_str(f, "data"));
 	}
 	out_close(o);
+	/* A line of JSON of their own: a report would take their place. */
+	(void)out_flush(o);
 }
 
 /* ---- Totals ---- */
