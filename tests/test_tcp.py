@@ -22,6 +22,7 @@ import conftest
 import netns
 import rig
 
+UDP_SEGMENT = 103               # linux/udp.h
 SEED = int(os.environ.get("NETEPOCH_SEED", "20231114"), 0)
 
 
@@ -41,7 +42,7 @@ def errors(router):
             for ns in (router.gen, router.sink) for proto in ("Tcp", "Udp")]
 
 
-def connect(router, server, client, address):
+def connect(router, server, client, address, mss=None):
     """A TCP connection: its two ends, the client's first."""
     listener = server.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.settimeout(30)
@@ -49,6 +50,8 @@ def connect(router, server, client, address):
     listener.listen(1)
     near = client.socket(socket.AF_INET, socket.SOCK_STREAM)
     near.settimeout(30)
+    if mss is not None:
+        near.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, mss)
     near.connect(listener.getsockname())
     far, _ = listener.accept()
     far.settimeout(30)
@@ -81,6 +84,33 @@ def test_transfer(router, up):
     near, far = connect(router, router.sink, router.gen, rig.SINK)
     src, dst = (near, far) if up else (far, near)
     assert transfer(src, dst, data) == hashlib.sha256(data).digest()
+    assert errors(router) == before
+
+
+@pytest.mark.parametrize("mss", [89, 537, 1447])
+def test_odd_segments(router, mss):
+    """Segments of odd lengths, which do not end on a word."""
+    data = random.Random(SEED + mss).randbytes(300_001)
+    before = errors(router)
+    near, far = connect(router, router.sink, router.gen, rig.SINK, mss)
+    for src, dst in ((near, far), (far, near)):
+        assert transfer(src, dst, data) == hashlib.sha256(data).digest()
+    assert errors(router) == before
+
+
+@pytest.mark.parametrize("size", [1, 537, 1472])
+def test_udp_segments(router, size):
+    """One send, many datagrams: QUIC's way, left to the device to cut."""
+    data = random.Random(SEED + size).randbytes(size * 7 + size // 2)
+    want = [data[i:i + size] for i in range(0, len(data), size)]
+    before = errors(router)
+    far = router.sink.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    far.settimeout(20)
+    far.bind((rig.SINK, 0))
+    near = router.gen.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    near.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, size)
+    near.sendto(data, far.getsockname())
+    assert [far.recv(9000) for _ in want] == want
     assert errors(router) == before
 
 
