@@ -134,7 +134,8 @@ def test_both_ends(wire, driver):
 
 @pytest.mark.parametrize("words,lost", [
     ("-i null -i null", 100),       # none comes
-    ("-i mem -l 42", 0)])           # they carry no number
+    ("-i mem -l 42", 0),            # they carry no number
+    ("-i mem -l 200 -l 42", 0)])
 def test_both_ends_count(wire, words, lost):
     """What was lost is also said where no number came."""
     out = wire.run("-f", "tx", "-n", 100, *words.split())
@@ -142,6 +143,7 @@ def test_both_ends_count(wire, words, lost):
     assert f"Lost {lost} of 100 packets ({lost}.0000 %)" in out.stdout
     assert ("Received nothing." if lost else "Received 100 packets ") in \
         out.stdout
+    assert "reordered" not in out.stdout
 
 
 def test_no_link(wire):
@@ -537,6 +539,19 @@ def test_csv(wire):
     assert times == sorted(times) and times[0] > 0
     assert sum(int(r[1]) for r in rows) == sum(int(r[4]) for r in rows) > 0
     assert all(int(r[7]) == 0 for r in rows)
+
+
+def test_csv_is_whole(wire):
+    """The lines add up to the totals, also of a run shorter than a report."""
+    for count in (10, 300000):
+        path = wire.lab.dir / "whole.csv"
+        out = wire.run("--libxo", "json", "-i", "mem", "-f", "tx", "-n",
+                       count, "-T", 50, "-R", "1M", "--csv", path)
+        assert sent(out)["sent"]["packets"] == count
+        _, *rows = [r.split(",") for r in path.read_text().splitlines()]
+        assert sum(int(r[1]) for r in rows) == count
+        assert sum(d["report"]["sent"]["packets"] for d in
+                   documents(out.stdout) if "report" in d) == count
 
 
 @pytest.mark.limit(120)

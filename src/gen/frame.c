@@ -94,7 +94,11 @@ frame_headers(struct frame_gen *fg)
 	}
 }
 
-/* The payload, and its sum for each length of the frame. */
+/*
+ * The payload, and its sum for each length of the frame.  Where the shortest
+ * has no room for a stamp no frame has one: numbers that are not there would
+ * seem to be lost.
+ */
 static void
 frame_payload(struct frame_gen *fg)
 {
@@ -106,16 +110,19 @@ frame_payload(struct frame_gen *fg)
 	};
 	uint32_t text;
 
+	fg->fg_stamped = (fg->fg_conf.fc_minlen != 0 ?
+	    fg->fg_conf.fc_minlen : fg->fg_conf.fc_len) >= stamped;
 	for (i = start; i < FRAME_MAX; i++)
 		fg->fg_bytes[i] = (uint8_t)frame_text[(i - start) %
 		    (sizeof(frame_text) - 1)];
-	/* Short frames carry text where the longer ones have the stamp. */
-	for (i = start; i < stamped; i++)
+	for (i = start; !fg->fg_stamped && i <= FRAME_MAX; i++)
 		fg->fg_paysum[i] = in_cksum_fold(in_cksum_partial(0,
 		    fg->fg_bytes + start, i - start, 0));
+	if (!fg->fg_stamped)
+		return;
 	memcpy(fg->fg_bytes + start, &fs, sizeof(fs));
 	text = in_cksum_partial(0, &fs, sizeof(fs), 0);
-	for (; i <= FRAME_MAX; i++)
+	for (i = stamped; i <= FRAME_MAX; i++)
 		fg->fg_paysum[i] = in_cksum_fold(in_cksum_partial(text,
 		    fg->fg_bytes + stamped, i - stamped, 0));
 }
@@ -225,15 +232,14 @@ frame_write(const struct frame_gen *fg, uint8_t *p, uint32_t len,
 	}
 	sum = fg->fg_udpsum + 2 * (uint64_t)ulen + src + dst + uh.uh_sport +
 	    uh.uh_dport + fg->fg_paysum[len];
-	if (len >= start + sizeof(struct frame_stamp)) {
+	if (fg->fg_stamped) {
 		struct frame_stamp *fs = (void *)(p + start);
 
 		fs->fs_number = number;
 		fs->fs_sec = sec;
 		fs->fs_nsec = nsec;
 		sum += (uint64_t)number + sec + nsec;
-	} else
-		memcpy(p + start, frame_text, len - start);
+	}
 	check = (uint16_t)~in_cksum_fold64(sum);
 	uh.uh_sum = check != 0 ? check : 0xffff;
 	memcpy(p + fg->fg_l4, &uh, sizeof(uh));
@@ -261,7 +267,7 @@ frame_init(struct frame_gen *fg, const struct frame_conf *fc)
 	fg->fg_dport = fc->fc_dst.fe_port_from;
 	fg->fg_plain = frame_end_fixed(&fc->fc_src) &&
 	    frame_end_fixed(&fc->fc_dst) && fc->fc_minlen == 0 &&
-	    fc->fc_len >= frame_stamped_min(fc->fc_v6);
+	    fg->fg_stamped;
 	if (fg->fg_plain) {
 		/* The frame is the template; its UDP sum is what is left. */
 		frame_write(fg, frame, fc->fc_len, 0, 0, 0);

@@ -81,6 +81,7 @@ struct frame_gen {
 	uint8_t		 fg_bytes[FRAME_MAX];	/* the template */
 	struct frame_conf fg_conf;
 	uint32_t	 fg_l4;		/* where UDP begins */
+	bool		 fg_stamped;	/* all are long enough for a stamp */
 	bool		 fg_plain;	/* one flow, one length, stamped */
 	uint64_t	 fg_random;	/* state */
 	/* The frame to come; addresses and ports in host order. */

@@ -72,14 +72,14 @@ sum_bytes(uint32_t sum, const uint8_t *p, uint32_t len)
 }
 
 static void
-slow_payload(uint8_t *p, uint32_t len, uint32_t number, uint64_t now,
-    uint16_t stream)
+slow_payload(uint8_t *p, uint32_t len, bool stamped, uint32_t number,
+    uint64_t now, uint16_t stream)
 {
 	static const char text[] = "netepoch pkt-gen payload ";
 
 	for (uint32_t i = 0; i < len; i++)
 		p[i] = (uint8_t)text[i % 25];
-	if (len < 18)
+	if (!stamped)
 		return;
 	p = put32(p, number);
 	p = put32(p, (uint32_t)(now / 1000000000));
@@ -122,7 +122,8 @@ slow_frame(const struct frame_conf *fc, const struct flow *fl, uint32_t len,
 	p = put16(udp, fl->fl_sport);
 	p = put16(p, fl->fl_dport);
 	p = put16(p, ulen);
-	slow_payload(udp + 8, ulen - 8, number, now, fc->fc_stream);
+	slow_payload(udp + 8, ulen - 8, (fc->fc_minlen != 0 ? fc->fc_minlen :
+	    fc->fc_len) >= l4 + 26, number, now, fc->fc_stream);
 	sum = sum_bytes(sum, udp, ulen) ^ 0xffff;
 	(void)put16(p, sum != 0 ? sum : 0xffff);
 }
@@ -318,7 +319,9 @@ test_stamp(void **state)
 		assert_non_null(m);
 		(void)frame_fill(&fg, &m, 1, 77, 5000000009);
 		fs = frame_stamp(m->m_data, m->m_len);
-		if (m->m_len < frame_stamped_min(fc.fc_v6)) {
+		/* Of random lengths all have a stamp, or none. */
+		if ((fc.fc_minlen != 0 ? fc.fc_minlen : fc.fc_len) <
+		    frame_stamped_min(fc.fc_v6)) {
 			assert_null(fs);
 		} else {
 			assert_non_null(fs);

@@ -118,7 +118,7 @@ live_configure(struct gen_live *gl, const struct frame_gen *fg,
 	lc->lc_l4 = fg->fg_l4;
 	lc->lc_v6 = fc->fc_v6;
 	lc->lc_flows = !fg->fg_plain;
-	lc->lc_stamped = fc->fc_len >= frame_stamped_min(fc->fc_v6);
+	lc->lc_stamped = fg->fg_stamped;
 	live_end(&fc->fc_src, &lc->lc_src);
 	live_end(&fc->fc_dst, &lc->lc_dst);
 	lc->lc_ipsum = fg->fg_ipsum + htons((uint16_t)(fc->fc_len -
