@@ -387,19 +387,39 @@ pktgen_pause(struct pktgen *pg, uint64_t deadline, struct pktgen_stats *st)
 	return (pktgen_ask(pg, "gen.stats", st));
 }
 
+/* A report, at once. */
+static int
+pktgen_say(struct pktgen *pg, const struct pktgen_stats *old,
+    const struct pktgen_stats *now)
+{
+
+	pktgen_report(&pg->pg_show, old, now);
+	if (out_flush(pg->pg_tc->tc_o) == 0 && fflush(pg->pg_tc->tc_out) == 0)
+		return (0);
+	return (tool_fail(pg->pg_tc, EX_IOERR, "cannot write"));
+}
+
 static int
 pktgen_loop(struct pktgen *pg)
 {
 	uint64_t step = (uint64_t)pg->pg_po.po_report_ms * 1000000, next;
 	struct pktgen_stats now, old;
+	uint64_t first;
 	bool waiting = pg->pg_po.po_mode == PKTGEN_RX;
 	int status;
 
 	status = pktgen_ask(pg, "gen.stats", &old);
 	if (status != 0)
 		return (status);
-	pg->pg_show.sh_start = old.pt_now;
-	for (next = old.pt_now + step; !pktgen_over(pg, &old); next += step) {
+	/* The first report is of all since the first packet. */
+	now = old;
+	first = now.pt_tx.ps_first != 0 ? now.pt_tx.ps_first :
+	    now.pt_rx.ps_first != 0 ? now.pt_rx.ps_first : now.pt_now;
+	old = (struct pktgen_stats){ .pt_now = first };
+	pg->pg_show.sh_start = first;
+	if (pktgen_over(pg, &now) && pktgen_packets(pg, &now) != 0)
+		status = pktgen_say(pg, &old, &now);
+	for (next = now.pt_now + step; !pktgen_over(pg, &now); next += step) {
 		status = pktgen_pause(pg, next, &now);
 		if (status != 0)
 			return (status);
@@ -412,17 +432,15 @@ pktgen_loop(struct pktgen *pg)
 			continue;
 		}
 		waiting = false;
-		pktgen_report(&pg->pg_show, &old, &now);
-		if (out_flush(pg->pg_tc->tc_o) != 0 ||
-		    fflush(pg->pg_tc->tc_out) != 0)
-			return (tool_fail(pg->pg_tc, EX_IOERR,
-			    "cannot write"));
+		status = pktgen_say(pg, &old, &now);
+		if (status != 0)
+			return (status);
 		old = now;
 	}
-	if (old.pt_gone)
+	if (now.pt_gone)
 		tool_warn(pg->pg_tc, "interface %s went away",
 		    pg->pg_po.po_if[0]);
-	return (0);
+	return (status);
 }
 
 static int
