@@ -26,7 +26,7 @@
 
 static uint32_t epoch_reclaim_kicks;	/* (a) futex: work was announced */
 static uint32_t epoch_reclaim_asleep;	/* (a) somebody to wake */
-static bool epoch_reclaim_started;	/* (l) */
+static bool epoch_reclaim_started;	/* (l, read a) relaxed */
 
 static void
 epoch_reclaim_sleep(uint32_t seen, const struct timespec *ts)
@@ -124,7 +124,8 @@ epoch_reclaim_start(void)
 		    PTHREAD_CREATE_DETACHED);
 		if (pthread_create(&thread, &attr, epoch_reclaim_main,
 		    NULL) == 0)
-			epoch_reclaim_started = true;
+			__atomic_store_n(&epoch_reclaim_started, true,
+			    __ATOMIC_RELAXED);
 		(void)pthread_attr_destroy(&attr);
 	}
 	epoch_lock_exit(&set);
