@@ -25,6 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if UINTPTR_MAX < UINT64_MAX
+#error libepoch needs 64-bit addresses
+#endif
+
 #ifdef EPOCH_PROBES
 #include <sys/sdt.h>
 #define	EPOCH_PROBE1(name, a)	DTRACE_PROBE1(epoch, name, a)
@@ -55,6 +59,7 @@ extern "C" {
 struct epoch {
 	uint64_t	 e_value;	/* (a) bumped by writers, never 0 */
 	uint32_t	 e_flags;	/* (c) while the epoch exists */
+	struct epoch_record *e_records;	/* (a) for writers; push only */
 } __attribute__((__aligned__(EPOCH_HALF)));
 
 #define	EPOCH_PAGE	(EPOCH_MAX * sizeof(struct epoch))
@@ -280,15 +285,19 @@ epoch_exit_raw(epoch_t e)
 		s->s_nested--;
 }
 
+/* Is the thread in a section of the epoch of s? */
+static inline bool
+epoch_section_inside(const struct epoch_section *s)
+{
+	return ((int64_t)__atomic_load_n(&s->s_record.r_value,
+	    __ATOMIC_RELAXED) > 0);
+}
+
 /* How many sections of its epoch are open in s. */
 static inline uint64_t
 epoch_section_depth(const struct epoch_section *s)
 {
-	int64_t value;
-
-	value = (int64_t)__atomic_load_n(&s->s_record.r_value,
-	    __ATOMIC_RELAXED);
-	return (value > 0 ? s->s_nested + 1 : 0);
+	return (epoch_section_inside(s) ? s->s_nested + 1 : 0);
 }
 
 /*
@@ -333,8 +342,7 @@ void	 epoch_exit_preempt(epoch_t, epoch_tracker_t);
 static inline int
 in_epoch(epoch_t e)
 {
-	return (e != NULL &&
-	    epoch_section_depth(epoch_section_self(e)) != 0);
+	return (e != NULL && epoch_section_inside(epoch_section_self(e)));
 }
 
 #ifdef INVARIANTS

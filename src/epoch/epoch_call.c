@@ -15,9 +15,12 @@
  * themselves, so that epoch_call() cannot fail.
  *
  * Callbacks run outside all sections, under es_mtx, on the reclaim thread, on
- * a thread that drains, or on one that polls.
+ * a thread that drains, or on one that polls.  Nobody waits for a reader with
+ * es_mtx held: fork(2) takes it, and may be called in a section.
  */
+#include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
 #include "epoch_private.h"
@@ -159,15 +162,19 @@ epoch_run_over(struct epoch_ring *q)
 	return (n);
 }
 
-/* The batch's goal has passed: run it.  es_mtx held. */
+/*
+ * The batch's goal has passed: run it.  es_mtx held; a callback that is a
+ * point of cancellation must not end the thread with that.
+ */
 static size_t
 epoch_run(struct epoch_slot *es)
 {
 	struct epoch_td *td = epoch_td_get();
 	struct epoch_ring *q;
+	int cancel = PTHREAD_CANCEL_ENABLE;
 	size_t n = 0;
-	uint64_t age;
 
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	td->td_running = es;
 	for (q = __atomic_load_n(&es->es_queues, __ATOMIC_ACQUIRE); q != NULL;
 	    q = q->rq_next) {
@@ -180,10 +187,12 @@ epoch_run(struct epoch_slot *es)
 	}
 	td->td_running = NULL;
 	__atomic_store_n(&es->es_goal, 0, __ATOMIC_RELAXED);
-	age = epoch_now() - es->es_batch_birth;
-	epoch_count_max(&es->es_stats.es_oldest_max, age);
+	es->es_batches++;
+	epoch_count_max(&es->es_stats.es_oldest_max,
+	    epoch_now() - es->es_batch_birth);
 	epoch_count(&es->es_stats.es_epoch_calls, n);
 	epoch_count(&es->es_stats.es_epoch_call_tasks, 1);
+	(void)pthread_setcancelstate(cancel, NULL);
 	return (n);
 }
 
@@ -219,8 +228,11 @@ epoch_mark(struct epoch_slot *es)
 	/* What is in this batch was not there at the look before. */
 	__atomic_store_n(&es->es_batch_birth, birth, __ATOMIC_RELAXED);
 	epoch_count_max(&es->es_stats.es_backlog_max, n);
-	es->es_scan = __atomic_load_n(&es->es_records, __ATOMIC_ACQUIRE);
-	__atomic_store_n(&es->es_goal, epoch_bump(es), __ATOMIC_RELAXED);
+	/* The bump is the barrier before the scan, which begins at the list. */
+	__atomic_store_n(&es->es_goal, epoch_bump(es->es_epoch),
+	    __ATOMIC_RELAXED);
+	es->es_scan = __atomic_load_n(&es->es_epoch->e_records,
+	    __ATOMIC_ACQUIRE);
 	es->es_fenced = false;
 	return (true);
 }
@@ -319,10 +331,15 @@ epoch_reclaim(struct epoch_slot *es, bool *busy)
 size_t
 epoch_poll(epoch_t e)
 {
-	struct epoch_slot *es = epoch_slot(e);
 	struct epoch_td *td = epoch_td_get();
+	struct epoch_slot *es;
 	size_t n;
 
+	if (!epoch_usable(e)) {
+		epoch_unusable(e, "epoch_poll");
+		return (0);
+	}
+	es = epoch_slot(e);
 	if (td->td_running != NULL || epoch_td_inside(td))
 		return (0);
 	if (pthread_mutex_trylock(&es->es_mtx) != 0)
@@ -335,6 +352,17 @@ epoch_poll(epoch_t e)
 	return (n);
 }
 
+/* Has the goal of the batch passed?  With the barrier now, if it takes one. */
+static bool
+epoch_drain_passed(struct epoch_slot *es)
+{
+	if ((epoch_slot_flags(es) & EPOCH_ASYMMETRIC) != 0 && !es->es_fenced) {
+		epoch_heavy_barrier(es);
+		es->es_fenced = true;
+	}
+	return (epoch_goal_passed(&es->es_scan, es->es_goal));
+}
+
 /*
  * Run every callback queued before the call, on this thread or another, and
  * return when they have all returned.  Those that they queue in turn need
@@ -344,27 +372,35 @@ epoch_poll(epoch_t e)
 void
 epoch_drain_callbacks(epoch_t e)
 {
-	struct epoch_slot *es = epoch_slot(e);
-	struct epoch_td *td = epoch_td_get();
+	struct epoch_backoff eb = { 0, 0, 0 };
+	struct epoch_record *r;
+	struct epoch_slot *es;
+	uint64_t goal = 0, last;
 
-	if (td->td_running != NULL || epoch_td_inside(td)) {
-		epoch_panicf("epoch_drain_callbacks(\"%s\"): inside a %s",
-		    es->es_name,
-		    td->td_running != NULL ? "callback" : "section");
+	if (!epoch_usable(e)) {
+		epoch_unusable(e, "epoch_drain_callbacks");
 		return;
 	}
+	es = epoch_slot(e);
+	if (epoch_td_busy("epoch_drain_callbacks", es))
+		return;
 	(void)pthread_mutex_lock(&es->es_mtx);
-	if (es->es_goal != 0) {
-		if ((epoch_flags(e) & EPOCH_ASYMMETRIC) != 0 && !es->es_fenced)
-			epoch_heavy_barrier(es);
-		epoch_goal_wait(es, es->es_scan, es->es_goal);
-		(void)epoch_run(es);
-	}
-	if (epoch_mark(es)) {
-		if ((epoch_flags(e) & EPOCH_ASYMMETRIC) != 0)
-			epoch_heavy_barrier(es);
-		epoch_goal_wait(es, es->es_scan, es->es_goal);
-		(void)epoch_run(es);
+	/* The batch in wait, and the one of what is queued now. */
+	last = es->es_batches + (es->es_goal != 0 ? 2 : 1);
+	while (es->es_batches < last && (es->es_goal != 0 || epoch_mark(es))) {
+		if (es->es_goal != goal)
+			(void)memset(&eb, 0, sizeof(eb));
+		goal = es->es_goal;
+		if (epoch_drain_passed(es)) {
+			if (eb.eb_spins != 0)
+				epoch_backoff_end(es, &eb);
+			(void)epoch_run(es);
+			continue;
+		}
+		r = es->es_scan;
+		(void)pthread_mutex_unlock(&es->es_mtx);
+		epoch_backoff(es, &eb, r);
+		(void)pthread_mutex_lock(&es->es_mtx);
 	}
 	(void)pthread_mutex_unlock(&es->es_mtx);
 }
@@ -424,8 +460,11 @@ epoch_throttle(struct epoch_slot *es, struct epoch_ring *q)
 {
 	const struct timespec ts = { 0, 50000 };
 	bool help = (epoch_slot_flags(es) & EPOCH_HELP) != 0;
+	int cancel = PTHREAD_CANCEL_ENABLE;
 	uint64_t start = epoch_now();
 
+	/* epoch_call() is no point of cancellation: it would lose the object. */
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	epoch_count(&es->es_stats.es_throttled, 1);
 	do {
 		if (!help) {
@@ -436,6 +475,7 @@ epoch_throttle(struct epoch_slot *es, struct epoch_ring *q)
 		}
 	} while (epoch_ring_used(q) > EPOCH_RING / 2 &&
 	    epoch_now() - start < EPOCH_THROTTLE_NS);
+	(void)pthread_setcancelstate(cancel, NULL);
 }
 
 /*

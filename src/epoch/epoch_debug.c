@@ -125,7 +125,8 @@ epoch_debug_stop(struct epoch_slot *es, struct epoch_place *p)
 static inline bool
 epoch_debug_kind(epoch_t e, unsigned int kind)
 {
-	return (e != NULL && (__atomic_load_n(&e->e_flags, __ATOMIC_RELAXED) &
+	return ((uintptr_t)e - (uintptr_t)epoch_all < EPOCH_PAGE &&
+	    (__atomic_load_n(&e->e_flags, __ATOMIC_RELAXED) &
 	    (EPOCH_PREEMPT | EPOCH_LIVE)) == (kind | EPOCH_LIVE));
 }
 
@@ -190,8 +191,7 @@ epoch_debug_leave(struct epoch_td *td, epoch_t e, const char *file, int line)
 static bool
 epoch_debug_valid(epoch_t e, const char *file, int line)
 {
-	if (e == NULL ||
-	    __atomic_load_n(&epoch_slot(e)->es_inuse, __ATOMIC_RELAXED) == 0) {
+	if (!epoch_usable(e)) {
 		epoch_panicf("no such epoch at %s:%d", file, line);
 		return (false);
 	}
@@ -452,14 +452,23 @@ epoch_debug_exit_thread(struct epoch_td *td)
  * hold that one up: with two such threads crossed, for ever.
  */
 bool
-epoch_debug_wait(const char *func, struct epoch_slot *es)
+epoch_debug_wait(const char *func, epoch_t e)
 {
 	bool preempt = strcmp(func, "epoch_wait_preempt") == 0;
 	char buf[256];
 
-	if (preempt != ((epoch_slot_flags(es) & EPOCH_PREEMPT) != 0)) {
+	if (!epoch_usable(e)) {
+		epoch_unusable(e, func);
+		return (true);
+	}
+	if (in_epoch(e) != 0) {
+		epoch_panicf("%s: inside a section of \"%s\"", func,
+		    epoch_name(e));
+		return (true);
+	}
+	if (preempt != ((e->e_flags & EPOCH_PREEMPT) != 0)) {
 		epoch_panicf("%s: \"%s\" is %spreemptible", func,
-		    es->es_name, preempt ? "not " : "");
+		    epoch_name(e), preempt ? "not " : "");
 		return (true);
 	}
 	if (epoch_trace_list(buf, sizeof(buf)) != 0) {

@@ -86,6 +86,5 @@ epoch_call(epoch_t e, epoch_callback_t cb, epoch_context_t ctx)
 int
 in_epoch(epoch_t e)
 {
-	return (e != NULL &&
-	    epoch_section_depth(epoch_section_self(e)) != 0);
+	return (e != NULL && epoch_section_inside(epoch_section_self(e)));
 }

@@ -10,12 +10,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -80,6 +82,12 @@ expect_place(const char *msg, int line)
 	(void)snprintf(place, sizeof(place), "epoch_misuse_test.c:%d", line);
 	if (strstr(msg, place) == NULL)
 		fail_msg("no %s in \"%s\"", place, msg);
+}
+
+static void
+nothing_cb(epoch_context_t ctx)
+{
+	(void)ctx;
 }
 
 static void
@@ -151,6 +159,139 @@ test_kind(void **state)
 	expect_panic("not in use");
 	epoch_free(net_epoch_preempt);
 	expect_panic("permanent");
+}
+
+/* Functions of an epoch that is none, or that has been freed. */
+static void
+unusable(epoch_t e, const char *what)
+{
+	struct epoch_context ctx = { NULL, 0 };
+	struct epoch_tracker et;
+	struct epoch_stats st;
+
+	epoch_enter(e);
+	expect_panic("no such epoch at");
+	epoch_exit(e);
+	expect_panic("no such epoch at");
+	epoch_enter_preempt(e, &et);
+	expect_panic("no such epoch at");
+	epoch_call(e, nothing_cb, &ctx);
+	expect_panic("no such epoch at");
+	epoch_wait(e);
+	expect_panic(what);
+	epoch_wait_preempt(e);
+	expect_panic(what);
+	epoch_drain_callbacks(e);
+	expect_panic(what);
+	assert_int_equal(epoch_poll(e), 0);
+	expect_panic(what);
+	epoch_set_stall(e, 1, NULL, NULL);
+	expect_panic(what);
+	assert_int_equal(epoch_stall_check(e), 0);
+	expect_panic(what);
+	epoch_stats_get(e, &st);
+	expect_panic(what);
+	epoch_free(e);
+	expect_panic(what);
+}
+
+static void
+test_unusable(void **state)
+{
+	static struct epoch other;
+	epoch_t e, self;
+
+	(void)state;
+	unusable(NULL, ": no such epoch");
+	unusable(&other, ": no such epoch");
+	e = epoch_alloc("gone", EPOCH_ASYMMETRIC);
+	epoch_free(e);
+	unusable(e, "is not in use");
+	self = epoch_alloc("after", 0);
+	assert_ptr_equal(self, e);	/* the slot goes on */
+	epoch_wait(self);
+	assert_int_equal(panics, 0);
+	epoch_free(self);
+}
+
+/* What waits for callbacks must not be done by one. */
+static struct epoch *own;
+
+static void
+free_cb(epoch_context_t ctx)
+{
+	(void)ctx;
+	epoch_free(own);
+	expect_panic("epoch_free(\"own\"): inside a callback");
+	epoch_drain_callbacks(own);
+	expect_panic("epoch_drain_callbacks(\"own\"): inside a callback");
+	assert_int_equal(epoch_poll(own), 0);
+	epoch_wait(own);		/* for readers, which is legal */
+	assert_int_equal(panics, 0);
+}
+
+static void
+test_in_callback(void **state)
+{
+	struct epoch_context first, second;
+
+	(void)state;
+	own = epoch_alloc("own", EPOCH_POLLED);
+	epoch_call(own, free_cb, &first);
+	epoch_call(own, nothing_cb, &second);
+	epoch_drain_callbacks(own);
+	epoch_free(own);
+	assert_int_equal(panics, 0);
+}
+
+/* A report in a signal handler takes no lock of stdio. */
+static int stderr_state;
+
+static void *
+stderr_hold(void *arg)
+{
+	(void)arg;
+	flockfile(stderr);
+	__atomic_store_n(&stderr_state, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&stderr_state, __ATOMIC_SEQ_CST) == 1)
+		(void)sched_yield();
+	funlockfile(stderr);
+	return (NULL);
+}
+
+static void
+recursion_handler(int sig)
+{
+	struct epoch_tracker et;
+
+	(void)sig;
+	NET_EPOCH_ENTER(et);
+	NET_EPOCH_EXIT(et);
+}
+
+static void
+test_signal_report(void **state)
+{
+	struct sigaction sa, old;
+	struct epoch_tracker et;
+	pthread_t t;
+
+	(void)state;
+	(void)memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = recursion_handler;
+	assert_int_equal(sigaction(SIGUSR1, &sa, &old), 0);
+	(void)epoch_set_report_handler(NULL);
+	assert_int_equal(pthread_create(&t, NULL, stderr_hold, NULL), 0);
+	while (__atomic_load_n(&stderr_state, __ATOMIC_SEQ_CST) == 0)
+		(void)sched_yield();
+	NET_EPOCH_ENTER(et);
+	(void)alarm(60);
+	(void)raise(SIGUSR1);
+	(void)alarm(0);
+	NET_EPOCH_EXIT(et);
+	__atomic_store_n(&stderr_state, 2, __ATOMIC_SEQ_CST);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	assert_int_equal(sigaction(SIGUSR1, &old, NULL), 0);
 }
 
 static void
@@ -282,12 +423,6 @@ test_thread_end(void **state)
 	epoch_stats_get(e, &st);
 	assert_int_equal(st.es_abandoned, 1);
 	epoch_free(e);
-}
-
-static void
-nothing_cb(epoch_context_t ctx)
-{
-	(void)ctx;
 }
 
 static void
@@ -505,6 +640,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		MISUSE(test_wait_inside),
 		MISUSE(test_kind),
+		MISUSE(test_unusable),
+		MISUSE(test_in_callback),
+		MISUSE(test_signal_report),
 		MISUSE(test_exit),
 		MISUSE(test_exit_foreign),
 		MISUSE(test_exit_order),

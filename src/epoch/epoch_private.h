@@ -71,7 +71,6 @@ struct epoch_ring {
 /* An epoch with its writers' side. */
 struct epoch_slot {
 	epoch_t		 es_epoch;	/* (c) the part that readers see */
-	struct epoch_record *es_records; /* (a) push only */
 	struct epoch_ring *es_queues;	/* (a) push only */
 	char		 es_name[32];	/* (c) */
 	uint32_t	 es_inuse;	/* (l, read a) */
@@ -80,6 +79,7 @@ struct epoch_slot {
 	    __attribute__((aligned(EPOCH_LINE)));
 	uint64_t	 es_goal;	/* (m, read a) of the batch; 0: none */
 	struct epoch_record *es_scan;	/* (m) next to look at for es_goal */
+	uint64_t	 es_batches;	/* (m) run so far */
 	uint64_t	 es_marked;	/* (m, read a) when queues were looked at */
 	uint64_t	 es_batch_birth; /* (m, read a) nothing in it is older */
 	uint64_t	 es_birth;	/* (a) first call after idleness */
@@ -105,6 +105,7 @@ struct epoch_td {
 	struct epoch_td	*td_next;	/* (l) free list */
 	pid_t		 td_tid;	/* (c) while owned */
 	struct epoch_slot *td_running;	/* (t) callbacks of this one run */
+	uint64_t	 td_entered;	/* (t) its records that are listed */
 	/* Debug builds only. */
 	struct epoch_tracker *td_trackers; /* (t) open, newest first */
 	uintptr_t	 td_stack_lo;	/* (t) 0: not yet known */
@@ -187,12 +188,39 @@ epoch_pause(void)
 
 /* epoch.c */
 EPOCH_HIDDEN uint64_t epoch_now(void);
-EPOCH_HIDDEN uint64_t epoch_bump(struct epoch_slot *);
 EPOCH_HIDDEN void epoch_heavy_barrier(struct epoch_slot *);
 EPOCH_HIDDEN bool epoch_heavy_barrier_works(void);
 EPOCH_HIDDEN void epoch_heavy_barrier_register(void);
-EPOCH_HIDDEN void epoch_goal_wait(struct epoch_slot *, struct epoch_record *,
-    uint64_t);
+EPOCH_HIDDEN void epoch_backoff(struct epoch_slot *, struct epoch_backoff *,
+    struct epoch_record *);
+EPOCH_HIDDEN void epoch_backoff_end(struct epoch_slot *,
+    const struct epoch_backoff *);
+EPOCH_HIDDEN void epoch_unusable(epoch_t, const char *);
+
+/* Is e an epoch in use?  Nothing of it is looked at if it is none of ours. */
+static inline bool
+epoch_usable(epoch_t e)
+{
+	return ((uintptr_t)e - (uintptr_t)epoch_all < EPOCH_PAGE &&
+	    (__atomic_load_n(&e->e_flags, __ATOMIC_RELAXED) & EPOCH_LIVE) !=
+	    0);
+}
+
+/*
+ * Begin a grace period: its goal.  A full barrier between the unlinking
+ * before and the scan after; pairs with the exchange in epoch_publish().
+ */
+static inline uint64_t
+epoch_bump(epoch_t e)
+{
+	uint64_t goal;
+
+	goal = __atomic_add_fetch(&e->e_value, 1, __ATOMIC_SEQ_CST);
+#if !defined(__x86_64__)
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+	return (goal);
+}
 
 /*
  * Scan from *rp on; leaves *rp at the first record in the way and returns
@@ -221,6 +249,7 @@ EPOCH_HIDDEN void epoch_lock_exit(const sigset_t *);
 EPOCH_HIDDEN void *epoch_mem_alloc(size_t);
 EPOCH_HIDDEN struct epoch_td *epoch_td_get(void);
 EPOCH_HIDDEN bool epoch_td_inside(const struct epoch_td *);
+EPOCH_HIDDEN bool epoch_td_busy(const char *, const struct epoch_slot *);
 
 /* epoch_call.c */
 EPOCH_HIDDEN extern struct epoch_ring epoch_noqueue;
@@ -256,7 +285,7 @@ EPOCH_HIDDEN void epoch_stall_unbar(struct epoch_slot *);
 /* epoch_debug.c */
 EPOCH_HIDDEN void epoch_debug_exit_thread(struct epoch_td *);
 EPOCH_HIDDEN void epoch_debug_ran(epoch_context_t);
-EPOCH_HIDDEN bool epoch_debug_wait(const char *, struct epoch_slot *);
+EPOCH_HIDDEN bool epoch_debug_wait(const char *, epoch_t);
 EPOCH_HIDDEN void epoch_debug_place(const struct epoch_record *, unsigned int,
     struct epoch_stall *);
 EPOCH_HIDDEN void epoch_debug_clock_init(void);
@@ -279,10 +308,10 @@ epoch_debug_ran(epoch_context_t ctx)
 }
 
 static inline bool
-epoch_debug_wait(const char *func, struct epoch_slot *es)
+epoch_debug_wait(const char *func, epoch_t e)
 {
 	(void)func;
-	(void)es;
+	(void)e;
 	return (false);
 }
 

@@ -10,16 +10,24 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "epoch_private.h"
 
 #define	EPOCH_MSG	512
 
+/* Not by stdio: a signal handler that enters may have to be reported. */
 static void
 epoch_print(const char *msg)
 {
-	(void)fprintf(stderr, "epoch: %s\n", msg);
+	char line[EPOCH_MSG + 16];
+	ssize_t done;
+	int n;
+
+	n = snprintf(line, sizeof(line), "epoch: %s\n", msg);
+	done = write(STDERR_FILENO, line, (size_t)n);
+	(void)done;
 }
 
 static void
@@ -86,19 +94,26 @@ epoch_panic(const char *what, const char *file, int line)
 void
 epoch_stats_get(epoch_t e, struct epoch_stats *out)
 {
-	struct epoch_slot *es = epoch_slot(e);
-	const uint64_t *from = (const uint64_t *)&es->es_stats;
 	const struct epoch_record *r;
 	uint64_t *to = (uint64_t *)out;
+	const uint64_t *from;
+	struct epoch_slot *es;
 	size_t i;
 
+	if (!epoch_usable(e)) {
+		(void)memset(out, 0, sizeof(*out));
+		epoch_unusable(e, "epoch_stats_get");
+		return;
+	}
+	es = epoch_slot(e);
+	from = (const uint64_t *)&es->es_stats;
 	for (i = 0; i < sizeof(*out) / sizeof(*to); i++)
 		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 	out->es_advances = __atomic_load_n(&e->e_value, __ATOMIC_RELAXED) -
 	    es->es_base;
 	out->es_backlog = epoch_backlog(es);
 	out->es_oldest = epoch_oldest(es);
-	for (r = __atomic_load_n(&es->es_records, __ATOMIC_ACQUIRE); r != NULL;
+	for (r = __atomic_load_n(&e->e_records, __ATOMIC_ACQUIRE); r != NULL;
 	    r = r->r_next)
 		out->es_records++;
 }

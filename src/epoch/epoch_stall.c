@@ -34,9 +34,14 @@
 void
 epoch_set_stall(epoch_t e, unsigned int ms, epoch_stall_t cb, void *arg)
 {
-	struct epoch_slot *es = epoch_slot(e);
+	struct epoch_slot *es;
 	sigset_t set;
 
+	if (!epoch_usable(e)) {
+		epoch_unusable(e, "epoch_set_stall");
+		return;
+	}
+	es = epoch_slot(e);
 	epoch_lock_enter(&set);
 	es->es_stall_cb = cb;
 	es->es_stall_arg = arg;
@@ -87,10 +92,13 @@ epoch_stall_tell(struct epoch_slot *es, struct epoch_record *r, uint64_t age)
 {
 	struct epoch_stall st;
 	epoch_stall_t cb;
+	int cancel = PTHREAD_CANCEL_ENABLE;
 	char name[32];
 	sigset_t set;
 	void *arg;
 
+	/* The caller may hold es_mtx, or be the one that looks. */
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	epoch_count(&es->es_stats.es_stalls, 1);
 	(void)memset(&st, 0, sizeof(st));
 	st.st_epoch = es->es_epoch;
@@ -108,6 +116,7 @@ epoch_stall_tell(struct epoch_slot *es, struct epoch_record *r, uint64_t age)
 		cb(&st, arg);
 	else
 		epoch_stall_print(&st);
+	(void)pthread_setcancelstate(cancel, NULL);
 }
 
 /*
@@ -152,11 +161,11 @@ epoch_look(struct epoch_slot *es)
 	uint64_t age, goal, limit, now;
 	unsigned int n = 0;
 
-	goal = epoch_bump(es);
+	goal = epoch_bump(es->es_epoch);
 	now = epoch_now();
 	limit = __atomic_load_n(&es->es_stall_ns, __ATOMIC_RELAXED);
-	for (r = __atomic_load_n(&es->es_records, __ATOMIC_ACQUIRE); r != NULL;
-	    r = r->r_next) {
+	for (r = __atomic_load_n(&es->es_epoch->e_records, __ATOMIC_ACQUIRE);
+	    r != NULL; r = r->r_next) {
 		age = epoch_look_record(r, goal, now);
 		if (age == 0)
 			continue;
@@ -183,15 +192,10 @@ epoch_stall_unbar(struct epoch_slot *es)
 	__atomic_store_n(&es->es_looking, 0, __ATOMIC_RELEASE);
 }
 
-/*
- * Look for long sections of e now; never waits.  A section is known from the
- * second look on, so call this some times in the time that was set.  Returns
- * how many sections are as old as that; 0 while another thread looks.
- */
-unsigned int
-epoch_stall_check(epoch_t e)
+/* Look, unless another thread does, or the epoch has been freed. */
+static unsigned int
+epoch_stall_look(struct epoch_slot *es)
 {
-	struct epoch_slot *es = epoch_slot(e);
 	unsigned int n = 0;
 
 	if (__atomic_exchange_n(&es->es_looking, 1, __ATOMIC_ACQUIRE) != 0)
@@ -200,6 +204,21 @@ epoch_stall_check(epoch_t e)
 		n = epoch_look(es);
 	epoch_stall_unbar(es);
 	return (n);
+}
+
+/*
+ * Look for long sections of e now; never waits.  A section is known from the
+ * second look on, so call this some times in the time that was set.  Returns
+ * how many sections are as old as that; 0 while another thread looks.
+ */
+unsigned int
+epoch_stall_check(epoch_t e)
+{
+	if (!epoch_usable(e)) {
+		epoch_unusable(e, "epoch_stall_check");
+		return (0);
+	}
+	return (epoch_stall_look(epoch_slot(e)));
 }
 
 /*
@@ -225,7 +244,7 @@ epoch_stall_looks(void)
 		if (now == 0)
 			now = epoch_now();
 		if (es->es_look_due <= now || es->es_look_due > now + every) {
-			(void)epoch_stall_check(es->es_epoch);
+			(void)epoch_stall_look(es);
 			es->es_look_due = now + every;
 		}
 		if (next == 0 || es->es_look_due - now < next)

@@ -142,12 +142,14 @@ static void
 epoch_record_attach(struct epoch_slot *es, struct epoch_td *td,
     struct epoch_record *r)
 {
+	td->td_entered |= 1ULL << epoch_index(es);
 	__atomic_store_n(&r->r_tid, td->td_tid, __ATOMIC_RELAXED);
 	__atomic_store_n(&r->r_owner, (const void *)td, __ATOMIC_RELAXED);
 	if (r->r_listed == 0) {
 		r->r_listed = 1;
-		r->r_next = es->es_records;
-		__atomic_store_n(&es->es_records, r, __ATOMIC_RELEASE);
+		r->r_next = es->es_epoch->e_records;
+		__atomic_store_n(&es->es_epoch->e_records, r,
+		    __ATOMIC_RELEASE);
 	}
 	(void)__atomic_exchange_n(&r->r_value, 0, __ATOMIC_SEQ_CST);
 #if !defined(__x86_64__)
@@ -177,17 +179,34 @@ epoch_enter_first(epoch_t e)
 	epoch_publish(e, &s->s_record);
 }
 
-/* Is the thread in a section of any epoch? */
+/* Is the thread in a section of any epoch?  Asked at each poll. */
 bool
 epoch_td_inside(const struct epoch_td *td)
 {
-	unsigned int i;
+	uint64_t left;
 
-	for (i = 0; i < EPOCH_MAX; i++) {
-		if (epoch_section_depth(&td->td_pub.td_section[i]) != 0)
+	for (left = td->td_entered; left != 0; left &= left - 1) {
+		if (epoch_section_inside(
+		    &td->td_pub.td_section[__builtin_ctzll(left)]))
 			return (true);
 	}
 	return (false);
+}
+
+/*
+ * Panic if this thread may not do what func does with es, because it is in a
+ * section, or in a callback, which would wait for itself.
+ */
+bool
+epoch_td_busy(const char *func, const struct epoch_slot *es)
+{
+	const struct epoch_td *td = epoch_td_self();
+
+	if (td->td_running == NULL && !epoch_td_inside(td))
+		return (false);
+	epoch_panicf("%s(\"%s\"): inside a %s", func, es->es_name,
+	    td->td_running != NULL ? "callback" : "section");
+	return (true);
 }
 
 /* The block's thread is gone; epoch_lock held. */
@@ -209,6 +228,7 @@ epoch_td_release(struct epoch_td *td)
 		s->s_queue = &epoch_noqueue.rq;
 	}
 	td->td_running = NULL;
+	td->td_entered = 0;
 	td->td_trackers = NULL;
 	td->td_stack_lo = td->td_stack_hi = 0;
 	(void)memset(td->td_place, 0, sizeof(td->td_place));
