@@ -126,7 +126,7 @@ list_main(struct tool_ctx *tc, int argc, char **argv)
 {
 	char (*names)[RUNDIR_NAMESIZ];
 	struct out *o = tc->tc_o;
-	int c, i, n, status = 0;
+	int c, error, i, n, status = 0;
 	bool json = false;
 
 	while ((c = getopt(argc, argv, "+:j")) != -1) {
@@ -156,8 +156,9 @@ list_main(struct tool_ctx *tc, int argc, char **argv)
 		if (list_row(o, names[i]) != 0)
 			status = EX_UNAVAILABLE;
 	out_close(o);
-	if (json && out_flush(o) != 0)
-		status = tool_fail(tc, EX_IOERR, "cannot write");
+	if (json && (error = out_flush(o)) != 0)
+		status = tool_fail(tc, EX_IOERR, "cannot write: %s",
+		    strerror(error));
 done:
 	if (json)
 		out_free(o);

@@ -287,8 +287,8 @@ netstat_watch(struct tool_ctx *tc, const struct netstat *ns)
 	for (row = 0; ns->ns_count == 0 || row < ns->ns_count; row++) {
 		if (row % NETSTAT_ROWS == 0)
 			netstat_watch_head(o, ns, ncols);
-		if (out_flush(o) != 0)
-			return (tool_fail(tc, EX_IOERR, "cannot write"));
+		if ((status = tool_flush(tc)) != 0)
+			return (status);
 		tool_sleep(ns->ns_wait);
 		if ((status = netstat_sample(tc, ns, val)) != 0)
 			return (status);

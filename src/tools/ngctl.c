@@ -147,8 +147,10 @@ ngctl_run(struct ngctl *ng, int argc, char **argv)
 		out_free(ng->ng_o);
 		ng->ng_o = o;
 	}
-	if (error != 0 && res == NGCTL_OK)
+	if (error != 0 && res == NGCTL_OK) {
 		res = ngctl_fail(ng, "cannot write: %s", strerror(error));
+		ng->ng_status = EX_IOERR;
+	}
 	return (res);
 }
 

@@ -62,6 +62,21 @@ out_json(const struct out *o)
 	return (o->o_json);
 }
 
+/*
+ * Has all that was printed so far been written?  0, or why not.  What stdio
+ * wrote before, when its buffer was full, may have failed when this does not;
+ * the reason for that one is lost.
+ */
+static int
+out_written(struct out *o)
+{
+
+	errno = 0;
+	if (fflush(o->o_file) == 0 && ferror(o->o_file) == 0)
+		return (0);
+	return (errno != 0 ? errno : EIO);
+}
+
 int
 out_flush(struct out *o)
 {
@@ -69,14 +84,16 @@ out_flush(struct out *o)
 	int error = 0;
 
 	if (!o->o_json || json_object_size(o->o_root) == 0)
-		return (fflush(o->o_file) == 0 ? 0 : EIO);
+		return (out_written(o));
 	if (o->o_pretty)
 		flags = JSON_INDENT(2);
 	if (o->o_failed)
 		error = ENOMEM;
-	else if (json_dumpf(o->o_root, o->o_file, flags) != 0 ||
-	    fputc('\n', o->o_file) == EOF || fflush(o->o_file) != 0)
-		error = EIO;
+	else {
+		(void)json_dumpf(o->o_root, o->o_file, flags);
+		(void)fputc('\n', o->o_file);
+		error = out_written(o);
+	}
 	json_object_clear(o->o_root);
 	o->o_depth = 0;
 	o->o_failed = false;

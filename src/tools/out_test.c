@@ -7,6 +7,7 @@
 /* Output as text and as JSON, numbers and addresses in text. */
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,6 +85,33 @@ test_failed(void **state)
 	out_free(o);
 	(void)fclose(f);
 	assert_string_equal(buf, "{\"n\":1}\n");
+}
+
+/* A full disk is named, also if stdio met it before the flush did. */
+static void
+test_full(void **state)
+{
+	struct out *o;
+	FILE *f;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		f = fopen("/dev/full", "w");
+		assert_non_null(f);
+		assert_non_null(o = out_alloc(f, i == 1, false));
+		out_str(o, "name", "a", "a\n");
+		assert_int_equal(out_flush(o), ENOSPC);
+		out_free(o);
+		(void)fclose(f);
+	}
+	f = fopen("/dev/full", "w");
+	assert_non_null(f);
+	(void)setvbuf(f, NULL, _IONBF, 0);
+	assert_non_null(o = out_alloc(f, false, false));
+	out_text(o, "nothing of this is left to flush\n");
+	assert_int_not_equal(out_flush(o), 0);
+	out_free(o);
+	(void)fclose(f);
 }
 
 static void
@@ -212,6 +240,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_failed),
+		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_tool_number),

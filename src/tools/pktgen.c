@@ -394,9 +394,7 @@ pktgen_say(struct pktgen *pg, const struct pktgen_stats *old,
 {
 
 	pktgen_report(&pg->pg_show, old, now);
-	if (out_flush(pg->pg_tc->tc_o) == 0 && fflush(pg->pg_tc->tc_out) == 0)
-		return (0);
-	return (tool_fail(pg->pg_tc, EX_IOERR, "cannot write"));
+	return (tool_flush(pg->pg_tc));
 }
 
 static int

@@ -125,6 +125,18 @@ tool_do(struct tool_ctx *tc, const char *cmd, json_t *args, json_t **result)
 	return (0);
 }
 
+int
+tool_flush(struct tool_ctx *tc)
+{
+	int error;
+
+	error = out_flush(tc->tc_o);
+	if (error == 0)
+		return (0);
+	return (tool_fail(tc, EX_IOERR, "cannot write: %s",
+	    strerror(error)));
+}
+
 bool
 tool_number(const char *s, long long min, long long max, long long *val)
 {
@@ -267,7 +279,7 @@ tool_run_to(struct ctl_client *cl, const char *machine, FILE *out, FILE *err,
 	struct tool_style ts = { false, false };
 	const char *base;
 	char **words;
-	int error, status;
+	int status;
 
 	base = strrchr(argv[0], '/');
 	base = base != NULL ? base + 1 : argv[0];
@@ -291,10 +303,10 @@ tool_run_to(struct ctl_client *cl, const char *machine, FILE *out, FILE *err,
 		optind = 0;		/* glibc: forget the last run */
 		opterr = 0;
 		status = tc.tc_tool->tl_fn(&tc, argc, words);
-		error = out_flush(tc.tc_o);
-		if (error != 0 && status == 0)
-			status = tool_fail(&tc, EX_IOERR, "cannot write: %s",
-			    strerror(error));
+		if (status == 0)
+			status = tool_flush(&tc);
+		else
+			(void)out_flush(tc.tc_o);
 	}
 	out_free(tc.tc_o);
 	if (tc.tc_close)

@@ -101,6 +101,8 @@ int	tool_callfail(struct tool_ctx *tc, const struct ctl_error *ce);
  */
 int	tool_do(struct tool_ctx *tc, const char *cmd, json_t *args,
 	    json_t **result);
+/* out_flush(); EX_IOERR, and the reason is printed, if that failed; else 0. */
+int	tool_flush(struct tool_ctx *tc);
 /* A whole number in min..max, decimal or 0x hex; false: it is not. */
 bool	tool_number(const char *s, long long min, long long max,
 	    long long *val);

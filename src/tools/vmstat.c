@@ -112,10 +112,9 @@ vmstat_loop(struct tool_ctx *tc, const struct vmstat_opts *vo)
 		old = res;
 		if (n == vo->vo_count)
 			break;
-		if (out_flush(tc->tc_o) != 0) {
-			status = tool_fail(tc, EX_IOERR, "cannot write");
+		status = tool_flush(tc);
+		if (status != 0)
 			break;
-		}
 		tool_sleep(vo->vo_wait);
 	}
 	json_decref(old);
