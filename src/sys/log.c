@@ -9,21 +9,30 @@
  * never writes to a file.  ring[], head, tail and lost belong to log_mtx,
  * which is held for a copy of one line; the writer thread holds it only to
  * take lines out, and writes without it.
+ *
+ * Who reads standard error may have stopped to: a pager, a full pipe.  The
+ * writer waits for it, and no one for the writer; at the end of the program
+ * it is given LOG_LAST_MS, then what is left is lost.
  */
 #include "sys/log.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sys/thread.h"
 
 #define	LOG_RING	256		/* lines; a power of two */
 #define	LOG_LINE	512		/* bytes of one, with its NUL */
+#define	LOG_LAST_MS	500		/* for stderr to take a line */
 
 struct log_line {
 	int		 l_level;
@@ -40,6 +49,46 @@ static struct thread *log_thread;
 static char	 log_ident[64];
 static bool	 log_journal;		/* stderr is the journal's */
 static _Atomic int log_max = LOG_INFO;	/* (a) relaxed */
+
+/*
+ * Is standard error the journal's?  The variable alone does not tell: what a
+ * service starts inherits it, also with another standard error.
+ */
+static bool
+log_to_journal(void)
+{
+	char self[64];
+	const char *env;
+	struct stat sb;
+
+	env = getenv("JOURNAL_STREAM");
+	if (env == NULL || fstat(STDERR_FILENO, &sb) != 0)
+		return (false);
+	snprintf(self, sizeof(self), "%ju:%ju", (uintmax_t)sb.st_dev,
+	    (uintmax_t)sb.st_ino);
+	return (strcmp(env, self) == 0);
+}
+
+/*
+ * Wait until stderr takes a line: as long as it lasts, or, once we are to
+ * stop, not longer than LOG_LAST_MS.  False: it does not.
+ */
+static bool
+log_wait(void)
+{
+	struct pollfd pfd = { .fd = STDERR_FILENO, .events = POLLOUT };
+	bool last;
+
+	for (;;) {
+		pthread_mutex_lock(&log_mtx);
+		last = stopping;
+		pthread_mutex_unlock(&log_mtx);
+		if (poll(&pfd, 1, LOG_LAST_MS) == 1)
+			return (true);
+		if (last)
+			return (false);
+	}
+}
 
 /* One line to stderr in one write, so that lines of threads do not mix. */
 static void
@@ -84,6 +133,8 @@ log_main(void *arg)
 			lost = 0;
 		}
 		pthread_mutex_unlock(&log_mtx);
+		if (!log_wait())
+			return;
 		if (n == 0)
 			log_write(l.l_level, l.l_text);
 		else {
@@ -102,7 +153,7 @@ log_start(const char *ident)
 	int error;
 
 	snprintf(log_ident, sizeof(log_ident), "%s", ident);
-	log_journal = getenv("JOURNAL_STREAM") != NULL;
+	log_journal = log_to_journal();
 	if ((ring = calloc(LOG_RING, sizeof(*ring))) == NULL)
 		return (ENOMEM);
 	stopping = false;
