@@ -4,6 +4,7 @@
 Machines in memory only: no namespaces and no rights are needed.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -133,6 +134,71 @@ def test_other_signals(daemons, sig):
     p.send_signal(sig)
     assert p.wait(10) == 0
     assert list(daemons.run.iterdir()) == []
+
+
+def test_hangup_ignored(daemons):
+    """Under nohup(1) a hangup is no reason to end; SIGTERM still is."""
+    p = daemons.popen("-M", "M1", preexec_fn=lambda: signal.signal(
+        signal.SIGHUP, signal.SIG_IGN))
+    daemons.wait_ready(p, "M1")
+    p.send_signal(signal.SIGHUP)
+    p.terminate()
+    assert p.wait(10) == 0
+    err = p.stderr.read()
+    assert "Terminated: stopping" in err and "Hangup" not in err
+
+
+def test_nobody_reads_the_log(daemons):
+    """A standard error that takes nothing more does not hold the end up."""
+    r, w = os.pipe()
+    os.set_blocking(w, False)
+    for size in (4096, 1):
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(w, b"x" * size)
+    os.set_blocking(w, True)
+    p = subprocess.Popen([DAEMON, "-M", "M1"], env=daemons.env,
+                         stdin=subprocess.DEVNULL, stderr=w)
+    try:
+        netns.wait_for(lambda: daemons.tool("ifconfig", "-l").stdout)
+        p.terminate()
+        assert p.wait(10) == 0
+    finally:
+        p.kill()
+        p.wait()
+        os.close(r)
+        os.close(w)
+
+
+def test_journal(daemons):
+    """Levels are for the journal; not for a file, although what a service
+    starts inherits the variable."""
+    for ours in (True, False):
+        r, w = os.pipe()
+        sb = os.fstat(w if ours else 0)
+        daemons.env["JOURNAL_STREAM"] = f"{sb.st_dev}:{sb.st_ino}"
+        p = subprocess.Popen([DAEMON, "-M", "M1"], env=daemons.env, stderr=w)
+        os.close(w)
+        with open(r) as f:
+            line = f.readline()
+            p.terminate()
+            assert p.wait(10) == 0
+        assert line.startswith("<" if ours else "netepochd M1: ")
+
+
+def test_closed_descriptors(daemons):
+    """Started with 0, 1 and 2 closed, no file or socket of the machine is
+    what it prints or logs to."""
+    conf = daemons.config("ifconfig -l\n")
+    p = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" -M M1 -f "$1" '
+                          "<&- >&- 2>&-", DAEMON, conf], env=daemons.env)
+    try:
+        netns.wait_for(lambda: daemons.tool("ifconfig", "-l").stdout)
+        assert {os.readlink(f"/proc/{p.pid}/fd/{fd}") for fd in range(3)
+                } == {"/dev/null"}
+    finally:
+        p.terminate()
+        assert p.wait(10) == 0
 
 
 def test_stop_under_clients(daemons):

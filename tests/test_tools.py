@@ -474,6 +474,19 @@ def test_systat_pages(m):
     assert p.returncode == 64 and "no such display" in p.stderr
 
 
+def test_output_that_cannot_be_written(m):
+    """The reason is said; a closed output is not the machine's socket."""
+    for line in ("ifconfig", "ifconfig --libxo json", "netstat -rn",
+                 "netepoch list", "vmstat -i -w 1", "netstat -w 1"):
+        tool = line.split()[-1 if "list" in line else 0]
+        m.fails(f"{line} >/dev/full", os.EX_IOERR,
+                f"{tool}: cannot write: No space left on device\n")
+        m.fails(f"{line} >&-", os.EX_IOERR,
+                f"{tool}: cannot write: Bad file descriptor\n")
+    m.fails("ngctl list >&-", os.EX_IOERR,
+            "ngctl: cannot write: Bad file descriptor\n")
+
+
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux here")
 def test_systat_when_the_machine_goes(m):
     with Screen(m, "systat -ifstat 0.2 2>&1") as s:

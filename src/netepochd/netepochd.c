@@ -38,6 +38,7 @@
 #include "stack/machine.h"
 #include "sys/log.h"
 #include "sys/rundir.h"
+#include "sys/stdfd.h"
 #include "sys/thread.h"
 #include "tools/tool.h"
 #include "wire/ngsock.h"
@@ -333,6 +334,24 @@ daemon_start_server(struct daemon *da)
 	return (0);
 }
 
+/*
+ * The signals that end us, into set, and blocked.  A hangup that nohup(1) has
+ * us ignore is not among them: blocked, it would be kept for sigwait().
+ */
+static void
+daemon_signals(sigset_t *set)
+{
+	struct sigaction sa;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)sigemptyset(set);
+	if (sigaction(SIGHUP, NULL, &sa) != 0 || sa.sa_handler != SIG_IGN)
+		(void)sigaddset(set, SIGHUP);
+	(void)sigaddset(set, SIGINT);
+	(void)sigaddset(set, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, set, NULL);
+}
+
 /* Until a signal says to end. */
 static void
 daemon_wait(const sigset_t *set)
@@ -381,18 +400,15 @@ main(int argc, char **argv)
 	int error, status;
 	sigset_t set;
 
+	error = stdfd_open(true);
+	if (error != 0)
+		return (daemon_status(error));
 	status = daemon_options(&da, argc, argv);
 	if (status == 0)
 		status = daemon_file_open(&da);
 	if (status != 0)
 		return (status == -1 ? 0 : status);
-	(void)signal(SIGPIPE, SIG_IGN);
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGHUP);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-
+	daemon_signals(&set);
 	da.da_lock = ctl_machine_lock(da.da_name, &error, err, sizeof(err));
 	if (da.da_lock == -1)
 		return (daemon_fail(daemon_status(error), "%s", err));

@@ -19,6 +19,7 @@
 #include "ctl/ctl.h"
 #include "stack/machine.h"
 #include "sys/log.h"
+#include "sys/stdfd.h"
 #include "tools/tool.h"
 
 static char pktgen_name[] = "pkt-gen";
@@ -32,7 +33,7 @@ main(int argc, char **argv)
 	char err[256];
 	int status;
 
-	if (argc < 1)
+	if (argc < 1 || stdfd_open(false) != 0)
 		return (EX_USAGE);
 	argv[0] = pktgen_name;
 	(void)signal(SIGPIPE, SIG_IGN);

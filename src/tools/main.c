@@ -12,6 +12,7 @@
 #include <locale.h>
 #include <string.h>
 
+#include "sys/stdfd.h"
 #include "tools/tool.h"
 
 int
@@ -20,9 +21,9 @@ main(int argc, char **argv)
 	const char *base, *machine = NULL;
 	char help[] = "help", *words[] = { help, NULL };
 
-	(void)setlocale(LC_CTYPE, "");
-	if (argc < 1)
+	if (argc < 1 || stdfd_open(false) != 0)
 		return (EX_USAGE);
+	(void)setlocale(LC_CTYPE, "");
 	base = strrchr(argv[0], '/');
 	base = base != NULL ? base + 1 : argv[0];
 	if (strcmp(base, "netepoch") != 0 && tool_find(base) != NULL)
