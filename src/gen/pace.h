@@ -7,7 +7,8 @@
 /*
  * When the next burst is due.  Times are absolute, start + packets / rate, so
  * that a late burst does not make the following ones late, and a rate is kept
- * on the whole however irregularly a thread gets its turn.  A burst is at most
+ * on the whole however irregularly a thread gets its turn.  The start is when
+ * the first packets go: from there on a rate is measured.  A burst is at most
  * the 300th part of a second's packets.  What has been due for more than
  * PACE_LATE_NS is given up, so that an interface that was stopped for long, or
  * is too slow, is not owed a flood without end.
@@ -24,7 +25,8 @@
 #define	PACE_LATE_NS	PACE_NS		/* made up for at most */
 
 struct pace {
-	uint64_t	 pa_start;	/* ns: the first burst */
+	uint64_t	 pa_start;	/* ns: not before; then, when the
+					   first packets went */
 	uint64_t	 pa_rate;	/* packets a second; 0: no limit */
 	uint64_t	 pa_sent;	/* packets so far */
 	uint32_t	 pa_burst;	/* packets that are due at once */
@@ -63,9 +65,10 @@ pace_next(const struct pace *pa)
 static inline uint32_t
 pace_due(struct pace *pa, uint64_t now)
 {
-
 	uint64_t next;
 
+	if (pa->pa_sent == 0 && now > pa->pa_start)
+		pa->pa_start = pa->pa_due = now;
 	if (pa->pa_left != 0 || now < (next = pace_next(pa)))
 		return (pa->pa_left);
 	if (pa->pa_rate != 0 && now - next > PACE_LATE_NS) {

@@ -185,7 +185,10 @@ rate(void)
 	return (10000 / secs);
 }
 
-/* As fast as said, on the whole: never faster, and slower only when busy. */
+/*
+ * As fast as said from the first packet on: never faster, but by the last
+ * burst, and slower only when busy.
+ */
 static void
 test_rate(void **state)
 {
