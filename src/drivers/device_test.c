@@ -571,6 +571,24 @@ test_allmulti(void **state)
 	run(off);
 }
 
+/* A device is one interface, whichever drivers are asked for. */
+static void
+test_twice(void **state)
+{
+	struct backend *be = *state;
+	struct ifnet *ifp;
+
+	SKIP_WITHOUT_BPF(be);
+	ifp = make(be);
+	refuse(&packet_driver, "packet:dv0", EBUSY,
+	    "packet:dv0: dv0 is already attached as dev");
+	refuse(&xdp_driver, "xdp:dv0", EBUSY,
+	    "xdp:dv0: dv0 is already attached as dev");
+	test_destroy(ifp);
+	if (!be->be_tap)
+		test_destroy(make(be));
+}
+
 /* What cannot be is said in one line that names the device. */
 static void
 test_refusals(void **state)
@@ -583,6 +601,8 @@ test_refusals(void **state)
 	refuse(&packet_driver, "packet:lo,cpu=9", EINVAL, "cpu");
 	refuse(&tap_driver, "tap:dv0,fd=0", EINVAL, "fd=0");
 	refuse(&tap_driver, "tap:lo", EBUSY, "already");
+	refuse(&tap_driver, "tap:0123456789abcdef", ENAMETOOLONG,
+	    "expected a device name of 1 to 15 characters");
 }
 
 #define	T(f, b)								\
@@ -598,7 +618,8 @@ main(void)
 		ALL(test_partial_out), ALL(test_large), ALL(test_vanish),
 		ALL(test_down_up), ALL(test_churn), T(test_promisc, 0),
 		T(test_promisc, 1), T(test_allmulti, 0), T(test_order, 0),
-		T(test_overrun, 0),
+		T(test_overrun, 0), T(test_twice, 0), T(test_twice, 1),
+		T(test_twice, 6),
 		T(test_traffic, 4), T(test_churn, 4), T(test_order, 4),
 		T(test_traffic, 5), T(test_churn, 5),
 		T(test_refusals, 0),

@@ -209,10 +209,30 @@ port_stats(void *arg)
 	(void)callout_reset(&lp->lp_callout, PORT_STATS_NS, port_stats, lp);
 }
 
+/* Is the device an interface's of this process already?  Fills ifname. */
+static bool
+port_used(int index, char *ifname, size_t len)
+{
+	const struct linux_port *lp;
+
+	mtx_lock(&watch_mtx);
+	LIST_FOREACH(lp, &watch_ports, lp_link) {
+		/* The index of a device that has left may be another's. */
+		if (lp->lp_index == index && !linux_port_gone(lp) &&
+		    !linux_port_away(lp)) {
+			snprintf(ifname, len, "%s", lp->lp_ifp->if_name);
+			break;
+		}
+	}
+	mtx_unlock(&watch_mtx);
+	return (lp != NULL);
+}
+
 int
 linux_port_open(struct linux_port *lp, const char *drv, const char *device,
     struct linux_if *li, char *err, size_t errlen)
 {
+	char ifname[IFNAMLEN];
 	int error;
 
 	error = linux_if_get(device, li);
@@ -227,6 +247,10 @@ linux_port_open(struct linux_port *lp, const char *drv, const char *device,
 	if (!li->li_ether)
 		return (drv_error(EPROTOTYPE, err, errlen,
 		    "%s:%s: not an Ethernet device", drv, device));
+	if (port_used(li->li_index, ifname, sizeof(ifname)))
+		return (drv_error(EBUSY, err, errlen,
+		    "%s:%s: %s is already attached as %s", drv, device,
+		    device, ifname));
 	snprintf(lp->lp_name, sizeof(lp->lp_name), "%s", li->li_name);
 	lp->lp_index = li->li_index;
 	lp->lp_promisc = lp->lp_allmulti = -1;
@@ -265,25 +289,6 @@ linux_port_ifnet(struct linux_port *lp, struct vnet *vnet,
 	lp->lp_link_seen = lp->lp_link_told = port_link(li);
 	atomic_init(&ifp->if_linkstate, (int)lp->lp_link_told);
 	return (0);
-}
-
-bool
-linux_port_used(int index, const struct if_driver *drv, char *ifname,
-    size_t len)
-{
-	const struct linux_port *lp;
-
-	mtx_lock(&watch_mtx);
-	LIST_FOREACH(lp, &watch_ports, lp_link) {
-		/* The index of a device that has gone may be another's. */
-		if (lp->lp_index == index && !linux_port_gone(lp) &&
-		    lp->lp_ifp->if_driver == drv) {
-			snprintf(ifname, len, "%s", lp->lp_ifp->if_name);
-			break;
-		}
-	}
-	mtx_unlock(&watch_mtx);
-	return (lp != NULL);
 }
 
 static int

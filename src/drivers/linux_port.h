@@ -60,7 +60,8 @@ struct linux_port {
 
 /*
  * Find the device and what it is like, for a driver named drv; errors say
- * what is wrong with it.  Fills lp_name and lp_index.
+ * what is wrong with it, EBUSY for one that is an interface of this process
+ * already: all its frames would come twice.  Fills lp_name and lp_index.
  */
 int	linux_port_open(struct linux_port *lp, const char *drv,
 	    const char *device, struct linux_if *li, char *err, size_t errlen);
@@ -72,12 +73,6 @@ int	linux_port_open(struct linux_port *lp, const char *drv,
 int	linux_port_ifnet(struct linux_port *lp, struct vnet *vnet,
 	    const struct if_driver *drv, const char *name,
 	    const struct linux_if *li);
-/*
- * Is the device in use by an interface of this process and driver?  Fills
- * ifname with its name.
- */
-bool	linux_port_used(int index, const struct if_driver *drv, char *ifname,
-	    size_t len);
 /*
  * Begin to follow the device, and if_attach() lp_ifp; on failure neither.
  * ENOMEM, EMFILE, ..., and what if_attach() gives.

@@ -270,6 +270,10 @@ tap_open(struct tap_softc *sc, const char *dev, long fd, struct linux_if *li,
 			return (drv_error(error, err, errlen, "tap:%s: no "
 			    "permission to make a TAP device: CAP_NET_ADMIN "
 			    "and access to /dev/net/tun are needed", dev));
+		if (error == ENAMETOOLONG)
+			return (drv_error(error, err, errlen, "tap:%s: "
+			    "expected a device name of 1 to %u characters",
+			    dev, LINUX_IFNAMSIZ - 1));
 		if (error == EBUSY)
 			return (drv_error(error, err, errlen, "tap:%s: there "
 			    "is a Linux device of that name already", dev));

@@ -133,14 +133,10 @@ xdp_prog_claim(struct xdp_softc *sc, bool force, char *err, size_t errlen)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const char *dev = sc->sc_port.lp_name;
 	int error, ifindex = sc->sc_port.lp_index;
-	char ifname[IFNAMLEN];
 	struct xdp_found xf;
 	bool known, ours;
 
 	pthread_once(&once, xdp_print_init);
-	if (linux_port_used(ifindex, &xdp_driver, ifname, sizeof(ifname)))
-		return (drv_error(EBUSY, err, errlen, "xdp:%s: %s is already "
-		    "attached as %s", dev, dev, ifname));
 	for (int i = 0; i < XDP_WAIT_MAX; i++) {
 		error = xdp_find(ifindex, &xf);
 		if (error != 0)
