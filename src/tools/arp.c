@@ -9,7 +9,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/addr.h"
@@ -271,24 +270,27 @@ arp_set(struct tool_ctx *tc, int argc, char **argv, bool replace)
 static int
 arp_file(struct tool_ctx *tc, const char *name)
 {
-	char *line = NULL, *words[WORDS_MAX + 1];
-	int n, status = 0, lineno = 0;
+	char line[WORDS_LINE], *words[WORDS_MAX + 1];
+	int more, n, status = 0;
+	size_t lineno = 0;
 	const char *why;
-	size_t size = 0;
 	FILE *f;
 
 	if ((f = fopen(name, "re")) == NULL)
 		return (tool_fail(tc, EX_NOINPUT, "cannot open %s: %s", name,
 		    strerror(errno)));
-	while (status == 0 && getline(&line, &size, f) != -1) {
-		lineno++;
-		if ((n = words_split(line, words, &why)) == -1)
-			status = tool_fail(tc, EX_DATAERR, "%s:%d: %s", name,
+	while (status == 0 &&
+	    (more = words_line(f, line, &lineno, &why)) != 0) {
+		n = more == -1 ? -1 : words_split(line, words, &why);
+		if (n == -1)
+			status = tool_fail(tc, EX_DATAERR, "%s:%zu: %s", name,
 			    lineno, why);
 		else if (n > 0 && (status = arp_set(tc, n, words, false)) != 0)
-			tool_warn(tc, "%s:%d: failed", name, lineno);
+			tool_warn(tc, "%s:%zu: failed", name, lineno);
 	}
-	free(line);
+	if (status == 0 && ferror(f) != 0)
+		status = tool_fail(tc, EX_IOERR, "%s: cannot read: %s", name,
+		    strerror(errno));
 	(void)fclose(f);
 	return (status);
 }

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/cmds.h"
@@ -48,19 +47,14 @@ tool_batch(struct ctl_client *cl, FILE *in, const char *name, FILE *out,
     FILE *err)
 {
 	const char *why = "";
-	size_t size = 0, lineno = 0;
-	char *line = NULL;
-	ssize_t len;
-	int status = 0;
+	char line[WORDS_LINE];
+	size_t lineno = 0;
+	int more, status = 0;
 
-	while (status == 0 && (len = getline(&line, &size, in)) != -1) {
-		lineno++;
-		if (memchr(line, '\0', (size_t)len) != NULL) {
-			why = "a NUL byte";
-			status = EX_DATAERR;
-		} else
-			status = batch_line(cl, line, out, err, &why);
-	}
+	while (status == 0 &&
+	    (more = words_line(in, line, &lineno, &why)) != 0)
+		status = more == -1 ? EX_DATAERR :
+		    batch_line(cl, line, out, err, &why);
 	if (status != 0) {
 		(void)fflush(out);
 		(void)fprintf(err, "%s:%zu: %s\n", name, lineno, why);
@@ -69,7 +63,6 @@ tool_batch(struct ctl_client *cl, FILE *in, const char *name, FILE *out,
 		    strerror(errno));
 		status = EX_IOERR;
 	}
-	free(line);
 	return (status);
 }
 

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,6 +23,7 @@
 #include "tools/ngtool.h"
 #include "tools/out.h"
 #include "tools/tool.h"
+#include "tools/words.h"
 
 #define	NGCTL_NESTED	16		/* files that read one another */
 #define	NGCTL_BLANKS	" \t\r\n\v\f"
@@ -194,24 +194,26 @@ enum ngctl_result
 ngctl_file(struct ngctl *ng, FILE *f)
 {
 	enum ngctl_result res = NGCTL_OK;
-	size_t size = 0, lineno = 0;
-	char *line = NULL;
-	ssize_t len;
+	char line[WORDS_LINE];
+	const char *why;
+	size_t lineno = 0;
+	int more;
 
 	if (ng->ng_reading == NGCTL_NESTED)
 		return (ngctl_fail(ng, "more than %d files read one another",
 		    NGCTL_NESTED));
 	ng->ng_reading++;
-	while (res == NGCTL_OK && (len = getline(&line, &size, f)) != -1) {
-		lineno++;
-		if (line[0] != '#')
-			res = ngctl_line(ng, line, (size_t)len);
+	while (res == NGCTL_OK &&
+	    (more = words_line(f, line, &lineno, &why)) != 0) {
+		if (more == -1)
+			res = ngctl_fail(ng, "%s", why);
+		else if (line[0] != '#')
+			res = ngctl_line(ng, line, strlen(line));
 	}
 	if (res != NGCTL_OK)
 		tool_warn(ng->ng_tc, "line %zu: error in file", lineno);
 	else if (ferror(f) != 0)
 		res = ngctl_fail(ng, "cannot read: %s", strerror(errno));
-	free(line);
 	ng->ng_reading--;
 	return (res);
 }

@@ -9,6 +9,7 @@
  * commands must mean the same wherever it runs.  No state.
  */
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -43,6 +44,35 @@ words_one(char **inp, char **outp)
 	*out++ = '\0';
 	*outp = out;
 	return (NULL);
+}
+
+int
+words_line(FILE *f, char line[WORDS_LINE], size_t *lineno, const char **why)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t n;
+	int c;
+
+	static_assert(WORDS_LINE == 16 << 10, "what the error says");
+	if ((c = getc(f)) == EOF)
+		return (0);
+	++*lineno;
+	for (n = 0; c != EOF && c != '\n'; c = getc(f)) {
+		if (c == '\0') {
+			*why = "a NUL byte";
+			return (-1);
+		}
+		if (n == WORDS_LINE - 1) {
+			*why = "more than 16 KiB in a line";
+			return (-1);
+		}
+		line[n++] = (char)c;
+		if (*lineno == 1 && n == sizeof(mark) - 1 &&
+		    memcmp(line, mark, n) == 0)
+			n = 0;
+	}
+	line[n] = '\0';
+	return (1);
 }
 
 int

@@ -8,7 +8,19 @@
 #ifndef _TOOLS_WORDS_H_
 #define	_TOOLS_WORDS_H_
 
+#include <stdio.h>
+
 #define	WORDS_MAX	128		/* words of a line */
+#define	WORDS_LINE	16384		/* bytes of a line, with its NUL */
+
+/*
+ * Read the next line of f, without its end; a byte order mark in front of the
+ * first one is passed over.  *lineno counts lines.  Returns 1; 0 at the end of
+ * f, or of what could be read (ferror()); or -1 with *why saying what is wrong
+ * with the line.
+ */
+int	words_line(FILE *f, char line[WORDS_LINE], size_t *lineno,
+	    const char **why);
 
 /*
  * Cut line up in place: blanks separate; '...' and "..." keep them, a

@@ -74,6 +74,46 @@ test_split_many(void **state)
 	assert_string_equal(why, "too many words");
 }
 
+/* The lines of a file joined by '|', ended by what is wrong with the last. */
+static const char *
+lines(const char *bytes, size_t len)
+{
+	static char joined[512];
+	char line[WORDS_LINE];
+	const char *why;
+	size_t at, lineno = 0;
+	FILE *f;
+	int more;
+
+	assert_non_null(f = fmemopen((void *)(uintptr_t)bytes, len, "r"));
+	at = 0;
+	while ((more = words_line(f, line, &lineno, &why)) == 1)
+		at += (size_t)snprintf(joined + at, sizeof(joined) - at,
+		    "%zu %s|", lineno, line);
+	(void)snprintf(joined + at, sizeof(joined) - at, "%s",
+	    more == -1 ? why : "");
+	(void)fclose(f);
+	return (joined);
+}
+
+static void
+test_lines(void **state)
+{
+	static char big[2 * WORDS_LINE];
+
+	assert_string_equal(lines("a\n\nb c\n", 7), "1 a|2 |3 b c|");
+	assert_string_equal(lines("a\nb", 3), "1 a|2 b|");
+	assert_string_equal(lines("\n", 1), "1 |");
+	/* A mark in front of the first line only. */
+	assert_string_equal(lines("\xef\xbb\xbf" "a\n\xef\xbb\xbf\n", 9),
+	    "1 a|2 \xef\xbb\xbf|");
+	assert_string_equal(lines("a\nb\0c\n", 6), "1 a|a NUL byte");
+	memset(big, ' ', sizeof(big));
+	big[1] = '\n';
+	assert_string_equal(lines(big, sizeof(big)),
+	    "1  |more than 16 KiB in a line");
+}
+
 static void
 test_batch(void **state)
 {
@@ -129,6 +169,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_split_many),
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_batch_stops),
 	};
