@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 
 #include "drivers/vhdr.h"
+#include "sys/random_testlib.h"
 #include "wire/in_cksum.h"
 #include "wire/in_l4.h"
 #include "wire/ip.h"
@@ -22,13 +23,12 @@
 #define	FRAME_MAX	65600u
 
 static uint8_t	 frame[FRAME_MAX];
-static unsigned int seed;
 
 static uint32_t
 rnd(uint32_t below)
 {
 
-	return ((uint32_t)rand_r(&seed) % below);
+	return ((uint32_t)test_rand() % below);
 }
 
 /*
@@ -279,11 +279,8 @@ main(void)
 		cmocka_unit_test(test_split_hostile),
 		cmocka_unit_test(test_cksum),
 	};
-	const char *env = getenv("NETEPOCH_SEED");
 
-	seed = env != NULL ? (unsigned int)strtoul(env, NULL, 0) :
-	    (unsigned int)time_ns();
-	print_message("NETEPOCH_SEED=%u\n", seed);
+	(void)test_seed();
 	assert_int_equal(mbuf_init(1024), 0);
 	return (cmocka_run_group_tests_name("vhdr", tests, NULL, NULL));
 }

@@ -7,7 +7,7 @@
 /*
  * Frames against a slow and obvious builder, byte for byte, over random
  * parameters; ranges against an odometer of nested loops; and that a changed
- * byte is found.  Prints its seed; NETEPOCH_SEED sets it.
+ * byte is found.
  */
 #include "gen/frame.h"
 
@@ -17,23 +17,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
+#include "sys/random_testlib.h"
 #include "wire/in_cksum.h"
 
 #define	ROUNDS	3000
 #define	FRAMES	96
 
-static uint64_t seed;
-
 static uint32_t
 draw(uint32_t from, uint32_t to)
 {
 
-	seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (from + (uint32_t)((seed >> 33) % ((uint64_t)to - from + 1)));
+	return (from + (uint32_t)(test_rand() % ((uint64_t)to - from + 1)));
 }
 
 /* ---- The slow builder ---- */
@@ -167,7 +164,7 @@ random_conf(struct frame_conf *fc)
 	if (draw(0, 3) == 0)
 		fc->fc_minlen = draw(frame_min(fc->fc_v6), fc->fc_len);
 	fc->fc_stream = (uint16_t)draw(0, 65535);
-	fc->fc_seed = seed;
+	fc->fc_seed = test_rand();
 }
 
 /* The obvious odometer. */
@@ -371,10 +368,8 @@ main(void)
 		cmocka_unit_test(test_stamp),
 		cmocka_unit_test(test_refused),
 	};
-	const char *env = getenv("NETEPOCH_SEED");
 
-	seed = env != NULL ? strtoull(env, NULL, 0) : (uint64_t)time(NULL);
-	printf("NETEPOCH_SEED=%ju\n", (uintmax_t)seed);
+	(void)test_seed();
 	if (mbuf_init(1024) != 0)
 		return (1);
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -6,7 +6,7 @@
 
 /*
  * Histogram, sequence checker and pace, each against a slow and obvious one
- * over random input.  Prints its seed; NETEPOCH_SEED sets it.
+ * over random input.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -22,15 +21,13 @@
 #include "gen/pace.h"
 #include "gen/seq.h"
 #include "sys/defs.h"
-
-static uint64_t seed;
+#include "sys/random_testlib.h"
 
 static uint64_t
 draw(uint64_t n)
 {
 
-	seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return ((seed >> 16) % n);
+	return (test_rand() % n);
 }
 
 /* ---- Histogram ---- */
@@ -358,9 +355,7 @@ main(void)
 		cmocka_unit_test(test_pace_late),
 		cmocka_unit_test(test_pace_long),
 	};
-	const char *env = getenv("NETEPOCH_SEED");
 
-	seed = env != NULL ? strtoull(env, NULL, 0) : (uint64_t)time(NULL);
-	printf("NETEPOCH_SEED=%ju\n", (uintmax_t)seed);
+	(void)test_seed();
 	return (cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -15,6 +15,7 @@
 #include "intr/callout.h"
 #include "sys/defs.h"
 #include "sys/lock.h"
+#include "sys/random_testlib.h"
 
 #define	MS	UINT64_C(1000000)
 #define	FAR	(3600 * 1000 * MS)
@@ -133,17 +134,6 @@ test_net(void **state)
 	NET_EPOCH_WAIT();		/* no section is left open */
 }
 
-static unsigned int
-seed(void)
-{
-	const char *s = getenv("NETEPOCH_SEED");
-	unsigned int n = s != NULL ? (unsigned int)strtoul(s, NULL, 0) :
-	    (unsigned int)time_ns();
-
-	print_message("NETEPOCH_SEED=%u\n", n);
-	return (n);
-}
-
 static int
 by_place(const void *a, const void *b)
 {
@@ -158,7 +148,7 @@ test_heap(void **state)
 {
 	static struct timer t[NMANY];
 	struct timer *armed[NMANY];
-	unsigned int n = 0, s = seed();
+	unsigned int n = 0, s = (unsigned int)test_seed();
 	struct timer gate;
 	struct mtx mtx;
 	uint64_t ns;
@@ -219,7 +209,7 @@ test_heap(void **state)
 static void
 test_mtx(void **state)
 {
-	unsigned int s = seed(), stopped = 0, expect = 0;
+	unsigned int s = (unsigned int)test_seed(), stopped = 0, expect = 0;
 	struct mtx mtx;
 	struct timer t;
 	uint64_t until;

@@ -18,6 +18,7 @@
 
 #include "intr/intr_var.h"
 #include "sys/defs.h"
+#include "sys/random_testlib.h"
 
 #define	PRODUCERS	3
 #define	PRODUCE_NS	200000000u	/* a busy machine makes fewer rounds */
@@ -40,17 +41,6 @@ teardown(void **state)
 
 	intr_domain_free(id);
 	return (0);
-}
-
-static unsigned int
-seed(void)
-{
-	const char *s = getenv("NETEPOCH_SEED");
-	unsigned int n = s != NULL ? (unsigned int)strtoul(s, NULL, 0) :
-	    (unsigned int)time_ns();
-
-	print_message("NETEPOCH_SEED=%u\n", n);
-	return (n);
 }
 
 /* Something like a ring: what was put in, what a handler took out. */
@@ -207,7 +197,7 @@ produce(struct box *b, unsigned int s, unsigned int rounds,
 static void
 test_producers(void **state)
 {
-	unsigned int s = seed();
+	unsigned int s = (unsigned int)test_seed();
 	struct box b;
 
 	for (unsigned int n = 1; n <= PRODUCERS; n += 2) {
@@ -256,7 +246,7 @@ static void
 test_churn(void **state)
 {
 	struct churn c = { .stop = false };
-	unsigned int s = seed();
+	unsigned int s = (unsigned int)test_seed();
 	pthread_t thread;
 	struct box b;
 
@@ -309,7 +299,7 @@ armed_intr(void *arg)
 static void
 test_armed(void **state)
 {
-	unsigned int s = seed();
+	unsigned int s = (unsigned int)test_seed();
 	struct box b;
 
 	memset(&b, 0, sizeof(b));

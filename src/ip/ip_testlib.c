@@ -42,31 +42,6 @@ static struct {
 static unsigned int ncap;
 static struct frame taken;		/* what rig_sent() returned last */
 static pthread_mutex_t cap_mtx = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t	 rand_state;
-
-/* ---- Random numbers ---- */
-
-void
-test_seed(void)
-{
-	const char *env = getenv("NETEPOCH_SEED");
-
-	rand_state = env != NULL ? strtoull(env, NULL, 0) :
-	    (uint64_t)time(NULL) * 1000 + (uint64_t)getpid() % 1000;
-	printf("NETEPOCH_SEED=%ju\n", (uintmax_t)rand_state);
-}
-
-/* splitmix64 */
-uint64_t
-test_rand(void)
-{
-	uint64_t z;
-
-	z = rand_state += 0x9e3779b97f4a7c15u;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return (z ^ z >> 31);
-}
 
 /* ---- Frames ---- */
 

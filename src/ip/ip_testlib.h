@@ -29,6 +29,7 @@
 #include <cmocka.h>
 
 #include "ip/ip_private.h"
+#include "sys/random_testlib.h"
 #include "wire/arp.h"
 #include "wire/ether.h"
 #include "wire/in_cksum.h"
@@ -130,9 +131,5 @@ const struct ip *check_icmp(const struct frame *out, const char *src,
 	    const char *dst, uint8_t type, uint8_t code, uint32_t rest,
 	    const struct frame *about);
 void	check_sums(const struct frame *out);
-
-/* Random numbers: seeded by NETEPOCH_SEED or the clock, and printed. */
-void	test_seed(void);
-uint64_t test_rand(void);
 
 #endif /* _IP_IP_TESTLIB_H_ */

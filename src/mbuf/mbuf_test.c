@@ -16,18 +16,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "mbuf/mbuf.h"
+#include "sys/random_testlib.h"
 #include "sys/thread.h"
 #include "wire/in_cksum.h"
 
 #define	NFRAMES	2048
 #define	FLATMAX	20000
-
-static unsigned int seed;
 
 static void
 test_init(void **state)
@@ -323,11 +321,7 @@ main(void)
 		cmocka_unit_test(test_cksum_finish),
 		cmocka_unit_test(test_append_nomem),
 	};
-	const char *env = getenv("NETEPOCH_SEED");
 
-	seed = env != NULL ? (unsigned int)strtoul(env, NULL, 0) :
-	    (unsigned int)time(NULL);
-	printf("NETEPOCH_SEED=%u\n", seed);
-	srand(seed);
+	srand((unsigned int)test_seed());
 	return (cmocka_run_group_tests(tests, NULL, NULL));
 }

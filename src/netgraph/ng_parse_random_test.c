@@ -15,11 +15,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "netgraph/ng_parse_testlib.h"
+#include "sys/random_testlib.h"
 
 #define	RANDOM_ROUNDS	3000
 #define	RANDOM_DEPTH	4
@@ -319,14 +319,11 @@ static void
 test_random(void **state)
 {
 	static unsigned char b[RANDOM_BINARY], out[RANDOM_BINARY];
-	const char *env = getenv("NETEPOCH_SEED");
 	struct rtype *r;
 	size_t len;
 	int i;
 
-	seed = env != NULL ? (unsigned int)strtoul(env, NULL, 0) :
-	    (unsigned int)time(NULL);
-	print_message("NETEPOCH_SEED=%u\n", seed);
+	seed = (unsigned int)test_seed();
 	for (i = 0; i < RANDOM_ROUNDS; i++) {
 		r = random_type(RANDOM_DEPTH);
 		memset(b, 0, sizeof(b));

@@ -28,6 +28,7 @@
 
 #include "netgraph/ng_var.h"
 #include "netgraph/nodes/ng_nodes.h"
+#include "sys/random_testlib.h"
 
 /* Send an ASCII message: errno must be 0 after it, too. */
 static uint32_t
@@ -389,13 +390,8 @@ static void
 test_rotate_types(void **state)
 {
 	struct tagged f, got;
-	unsigned int seed;
-	const char *env;
+	unsigned int seed = (unsigned int)test_seed();
 
-	env = getenv("NETEPOCH_SEED");
-	seed = env != NULL ? (unsigned int)strtoul(env, NULL, 0) :
-	    (unsigned int)getpid();
-	print_message("NETEPOCH_SEED=%u\n", seed);
 	named("vlan_rotate", "a", "original", "vr");
 	assert_int_equal(ngp_connect(".", "vr:", "b", "ordered"), 0);
 	for (int round = 0; round < 20; round++) {

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "netgraph/ng_sock.h"
+#include "sys/random_testlib.h"
 #include "sys/thread.h"
 #include "wire/ngsock.h"
 
@@ -317,15 +318,11 @@ test_odd_packets(void **state)
 static void
 test_random(void **state)
 {
-	const char *env = getenv("NETEPOCH_SEED");
-	unsigned int seed;
+	unsigned int seed = (unsigned int)test_seed();
 	char buf[sizeof(struct whole) + 64];
 	struct whole w;
 	int pair[2];
 
-	seed = env != NULL ? (unsigned int)strtoul(env, NULL, 0) :
-	    (unsigned int)time_ns();
-	print_message("NETEPOCH_SEED=%u\n", seed);
 	whole_init(&w);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
 	    pair), 0);

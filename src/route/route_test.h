@@ -4,7 +4,7 @@
  * Copyright (c) 2026 The netepoch authors
  */
 
-/* What this room's tests share: a seeded generator (NETEPOCH_SEED). */
+/* What this room's tests share. */
 
 #ifndef _ROUTE_ROUTE_TEST_H_
 #define	_ROUTE_ROUTE_TEST_H_
@@ -21,30 +21,7 @@
 
 #include <cmocka.h>
 
-static uint64_t test_state;
-
-/* Take the seed from the environment or the clock, and print it. */
-static inline void
-test_seed(void)
-{
-	const char *env = getenv("NETEPOCH_SEED");
-
-	test_state = env != NULL ? strtoull(env, NULL, 0) :
-	    (uint64_t)time(NULL);
-	printf("NETEPOCH_SEED=%ju\n", (uintmax_t)test_state);
-}
-
-/* The next number of a generator (splitmix64). */
-static inline uint64_t
-test_next(uint64_t *state)
-{
-	uint64_t z;
-
-	z = *state += 0x9e3779b97f4a7c15u;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return (z ^ z >> 31);
-}
+#include "sys/random_testlib.h"
 
 /* Seconds that have gone by since some moment: churn tests end by the clock. */
 static inline double
@@ -69,12 +46,6 @@ test_churn_more(int i, int rounds, double end, const _Atomic uint64_t *seen)
 	double now = test_clock();
 
 	return ((i < rounds && now < end) || (*seen == 0 && now < end + 60));
-}
-
-static inline uint64_t
-test_rand(void)
-{
-	return (test_next(&test_state));
 }
 
 #endif /* _ROUTE_ROUTE_TEST_H_ */

@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "sys/random_testlib.h"
 #include "tools/ngctl.h"
 
 #define	RUNS	20000
@@ -182,16 +183,13 @@ write_value(FILE *f, const json_t *val)
 static void
 test_random(void **state)
 {
-	unsigned int seed = (unsigned int)time(NULL);
+	unsigned int seed = (unsigned int)test_seed();
 	char *text = NULL;
 	json_t *val, *got;
 	size_t len = 0;
 	FILE *f;
 	int run, i;
 
-	if (getenv("NETEPOCH_SEED") != NULL)
-		seed = (unsigned int)strtoul(getenv("NETEPOCH_SEED"), NULL, 0);
-	print_message("NETEPOCH_SEED=%u\n", seed);
 	for (run = 0; run < RUNS; run++) {
 		val = make_value(&seed, 4);
 		f = open_memstream(&text, &len);

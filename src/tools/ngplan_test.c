@@ -22,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "sys/random_testlib.h"
 #include "tools/ngplan.h"
 
 #define	RUNS	20000
@@ -439,14 +440,11 @@ model_apply(struct model *mo, const char *text)
 static void
 test_random(void **state)
 {
-	unsigned int seed = (unsigned int)time(NULL);
+	unsigned int seed = (unsigned int)test_seed();
 	int n, run, done = 0;
 	struct model mo;
 	char text[TEXT];
 
-	if (getenv("NETEPOCH_SEED") != NULL)
-		seed = (unsigned int)strtoul(getenv("NETEPOCH_SEED"), NULL, 0);
-	print_message("NETEPOCH_SEED=%u\n", seed);
 	for (run = 0; run < RUNS; run++) {
 		model_random(&mo, &seed);
 		model_file(&seed, text, sizeof(text));

@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "sys/defs.h"
+#include "sys/random_testlib.h"
 #include "tools/tool_fake.h"
 
 #define	RUNS	20000
@@ -95,14 +96,10 @@ check_run(const char *line, const struct fake_run *fr)
 static void
 test_random(void **state)
 {
-	const char *env = getenv("NETEPOCH_SEED");
-	unsigned int seed;
+	unsigned int seed = (unsigned int)test_seed();
 	char line[1024];
 	int i;
 
-	seed = env != NULL ? (unsigned int)strtoul(env, NULL, 10) :
-	    (unsigned int)time(NULL);
-	print_message("seed %u\n", seed);
 	fake_reset();
 	fake_reply("if.list", "{\"interfaces\":[{\"name\":\"em0\","
 	    "\"ether\":\"02:00:00:00:00:01\",\"addrs\":[{\"addr\":\"x\"},7]},"

@@ -5,8 +5,7 @@
  */
 
 /*
- * What this room's tests share: a seeded generator, so that a failure can be
- * repeated (NETEPOCH_SEED), and slow obvious references.
+ * What this room's tests share: random bytes and slow obvious references.
  */
 
 #ifndef WIRE_TEST_H
@@ -20,34 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
-static uint64_t test_state;
-
-/* Take the seed from the environment or the clock, and print it. */
-static inline void
-test_seed(void)
-{
-	const char *env = getenv("NETEPOCH_SEED");
-
-	test_state = env != NULL ? strtoull(env, NULL, 0) :
-	    (uint64_t)time(NULL);
-	printf("NETEPOCH_SEED=%ju\n", (uintmax_t)test_state);
-}
-
-/* The next number (splitmix64). */
-static inline uint64_t
-test_rand(void)
-{
-	uint64_t z;
-
-	z = test_state += 0x9e3779b97f4a7c15u;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return (z ^ z >> 31);
-}
+#include "sys/random_testlib.h"
 
 /* Fill len bytes. */
 static inline void

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sys/random_testlib.h"
 #include "sys/thread.h"
 
 void
@@ -34,29 +35,15 @@ ngt_join(const char *name, const char *hook)
 	assert_int_equal(ngt_connect(".", path, hook, hook), 0);
 }
 
-static uint64_t
-next_random(uint64_t *state)
-{
-
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return (*state);
-}
-
 uint64_t
 ngt_random(void)
 {
-	static uint64_t state;
-	const char *seed;
+	static bool seeded;
 
-	if (state == 0) {
-		seed = getenv("NETEPOCH_SEED");
-		state = seed != NULL ? strtoull(seed, NULL, 0) : time_ns();
-		state += state == 0;
-		printf("NETEPOCH_SEED=%ju\n", (uintmax_t)state);
-	}
-	return (next_random(&state));
+	if (!seeded)
+		(void)test_seed();
+	seeded = true;
+	return (test_rand());
 }
 
 /* ---- Frames ---- */
@@ -238,11 +225,11 @@ race_send(void *arg)
 	unsigned int n;
 
 	while (!atomic_load_explicit(&race_over, memory_order_relaxed)) {
-		n = 1 + (unsigned int)(next_random(&ra->ra_seed) % 8);
+		n = 1 + (unsigned int)(test_next(&ra->ra_seed) % 8);
 		for (it.it_n = 0; it.it_n < n; it.it_n++) {
 			frame_fill(frame,
-			    NGT_HOST(next_random(&ra->ra_seed) % 32),
-			    NGT_HOST(next_random(&ra->ra_seed) % 32));
+			    NGT_HOST(test_next(&ra->ra_seed) % 32),
+			    NGT_HOST(test_next(&ra->ra_seed) % 32));
 			it.it_m[it.it_n] = m_devget(frame, sizeof(frame));
 			if (it.it_m[it.it_n] == NULL)
 				break;
