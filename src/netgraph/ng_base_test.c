@@ -80,7 +80,9 @@ test_names(void **state)
 	    "[1f", "[0]", "/x", "1234567890123456789012345678901" };
 	static const char *const bad[] = { "", "a.b", "a:b", ".", "[1f]",
 	    "[001]" };
+	static const char long32[] = "12345678901234567890123456789012";
 	struct ngm_name nm;
+	node_p node;
 
 	assert_int_equal(ngt_mkpeer(".", "relay", "x", "y"), 0);
 	for (size_t i = 0; i < nitems(good); i++) {
@@ -90,6 +92,11 @@ test_names(void **state)
 	for (size_t i = 0; i < nitems(bad); i++)
 		assert_int_equal(ngt_name("x", bad[i]), EINVAL);
 	assert_int_equal(ngt_name("x", "probe"), EADDRINUSE);
+	/* One byte too long, where it is not cut off: no message can say it. */
+	node = ng_hook_node(ng_hook_peer(ng_findhook(ngt_probe(), "x")));
+	ng_ctl_enter(ngt_vnet());
+	assert_int_equal(ng_name_node(node, long32), EINVAL);
+	ng_ctl_exit(ngt_vnet());
 	/* The old name is free at once. */
 	assert_int_equal(ngt_name("x", "fresh"), 0);
 	assert_int_equal(ngt_name(".", good[7]), 0);

@@ -5,13 +5,17 @@
  */
 
 /*
- * Data: delivery, loops, what is queued and why, items for many hooks, and
- * senders while nodes come and go.
+ * Data: delivery, loops, what is queued and why, which methods run in the
+ * epoch, items for many hooks, and senders while nodes come and go.
  */
 #include "netgraph/ng_base_testlib.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "netgraph/ng_private.h"
 #include "netgraph/ng_var.h"
@@ -41,8 +45,95 @@ static const struct ng_type fan_type = {
 	.rcvdata = fan_rcvdata,
 };
 
+/* ---- A type whose methods say where they run ---- */
+
+enum method { RCVMSG, NEWHOOK, FN, RCVDATA, NMETHODS };
+enum where { HERE, WORKER };
+
+#define	PLACE_COOKIE	8
+
+static pthread_t tester;
+/* Runs of each method, on which thread, outside and inside of a section. */
+static _Atomic unsigned int ran[NMETHODS][2][2];
+
+/* Control work may sleep, and does; it is in no section afterwards either. */
+static void
+place_note(enum method method)
+{
+	enum where where;
+	bool inside;
+
+	where = pthread_equal(pthread_self(), tester) ? HERE : WORKER;
+	inside = in_epoch(net_epoch_preempt) != 0;
+	if (method != RCVDATA) {
+		(void)usleep(1000);
+		inside = inside || in_epoch(net_epoch_preempt) != 0;
+	}
+	atomic_fetch_add(&ran[method][where][inside], 1);
+}
+
+static int
+place_rcvmsg(node_p node, struct ng_request *rq, hook_p lasthook)
+{
+
+	place_note(RCVMSG);
+	return (0);
+}
+
+static int
+place_newhook(node_p node, hook_p hook, const char *name)
+{
+
+	place_note(NEWHOOK);
+	return (0);
+}
+
+static void
+place_fn(node_p node, void *arg)
+{
+
+	place_note(FN);
+}
+
+/* Ask for one of each control method: a message, a new node, a function. */
+static void
+place_ask(node_p node)
+{
+	static _Atomic unsigned int names;
+	struct ngm_mkpeer mp = { .type = "place", .peerhook = "x" };
+	struct ng_mesg *msg;
+
+	msg = ng_mkmessage(PLACE_COOKIE, 1, NULL, 0);
+	assert_non_null(msg);
+	assert_int_equal(ng_send_msg_path(ngt_probe(), msg, "place:"), 0);
+	snprintf(mp.ourhook, sizeof(mp.ourhook), "p%u",
+	    atomic_fetch_add(&names, 1));
+	msg = ng_mkmessage(NGM_GENERIC_COOKIE, NGM_MKPEER, &mp, sizeof(mp));
+	assert_non_null(msg);
+	assert_int_equal(ng_send_msg_path(ngt_probe(), msg, ".:"), 0);
+	assert_int_equal(ng_send_fn(node, place_fn, NULL), 0);
+}
+
+static int
+place_rcvdata(hook_p hook, item_p it)
+{
+
+	place_note(RCVDATA);
+	place_ask(ng_hook_node(hook));
+	ng_item_free(it);
+	return (0);
+}
+
+static const struct ng_type place_type = {
+	.version = NG_ABI_VERSION,
+	.name = "place",
+	.rcvmsg = place_rcvmsg,
+	.newhook = place_newhook,
+	.rcvdata = place_rcvdata,
+};
+
 const struct ng_type *const ngt_types[] = {
-	&relay_type, &exclusive_type, &fan_type, NULL,
+	&relay_type, &exclusive_type, &fan_type, &place_type, NULL,
 };
 
 static void
@@ -191,6 +282,79 @@ test_outbound(void **state)
 	assert_int_equal(ngt_count("b"), 2);
 }
 
+/* Wait until each control method ran n times on a worker. */
+static void
+place_wait(unsigned int n)
+{
+	uint64_t end = time_ns() + NGT_PATIENCE;
+
+	for (int i = RCVMSG; i <= FN; i++)
+		while (atomic_load(&ran[i][WORKER][false]) +
+		    atomic_load(&ran[i][WORKER][true]) < n) {
+			assert_true(time_ns() < end);
+			sched_yield();
+		}
+}
+
+/* Runs of control methods and of the data method, all where they belong. */
+static void
+place_expect(unsigned int ctl_here, unsigned int ctl_worker,
+    unsigned int data_here, unsigned int data_worker)
+{
+
+	for (int i = 0; i < NMETHODS; i++) {
+		bool data = i == RCVDATA;
+
+		assert_int_equal(ran[i][HERE][data],
+		    data ? data_here : ctl_here);
+		assert_int_equal(ran[i][WORKER][data],
+		    data ? data_worker : ctl_worker);
+		assert_int_equal(ran[i][HERE][!data], 0);
+		assert_int_equal(ran[i][WORKER][!data], 0);
+	}
+}
+
+/*
+ * Messages, new hooks and queued functions never run in the epoch, whether the
+ * asking thread runs them itself, or a worker does because that thread is in a
+ * section: of its own, of a data method, of a worker's data method.  Data runs
+ * in the epoch, on both.
+ */
+static void
+test_places(void **state)
+{
+	struct epoch_tracker et;
+	node_p node;
+	hook_p in;
+
+	tester = pthread_self();
+	assert_int_equal(ngt_mkpeer(".", "place", "a", "x"), 0);
+	assert_int_equal(ngt_name("a", "place"), 0);
+	node = ng_findnode(ngt_vnet(), "place");
+	in = ng_hook_peer(ng_findhook(ngt_probe(), "a"));
+	memset(ran, 0, sizeof(ran));
+
+	ng_ctl_enter(ngt_vnet());
+	place_ask(node);
+	ng_ctl_exit(ngt_vnet());
+	place_expect(1, 0, 0, 0);
+
+	NET_EPOCH_ENTER(et);
+	place_ask(node);
+	NET_EPOCH_EXIT(et);
+	place_wait(1);
+	place_expect(1, 1, 0, 0);
+
+	assert_int_equal(ngt_send("a", "x", 1), 0);
+	place_wait(2);
+	place_expect(1, 2, 1, 0);
+
+	ng_hook_force_queue(in);
+	assert_int_equal(ngt_send("a", "x", 1), 0);
+	place_wait(3);
+	place_expect(1, 3, 1, 1);
+}
+
 static void
 test_scatter(void **state)
 {
@@ -307,7 +471,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_relay), T(test_loop), T(test_loop_exclusive),
 		T(test_fan), T(test_queue), T(test_outbound),
-		T(test_scatter), T(test_churn), T(clean_last),
+		T(test_places), T(test_scatter), T(test_churn), T(clean_last),
 	};
 
 	return (cmocka_run_group_tests(tests, ngt_group_start, ngt_group_stop));
