@@ -10,10 +10,14 @@
  * the table and changes addresses.  For the thread and address sanitizers,
  * and for the count: every packet leaves or is counted as dropped.
  *
+ * The interface that a flow leaves by is removed and made again: each packet
+ * leaves or is counted as dropped, and none is lost once the interface is back.
+ *
  * And fragments of the same packets that come in on two threads: each packet is
  * put together once.
  *
- * The fifth thread is the vnet's clock.  NETEPOCH_CHURN: seconds to run, 2.
+ * The fifth thread is the vnet's clock.  NETEPOCH_CHURN: seconds that
+ * neighbours expire for, 2, and the least that the interface comes and goes for.
  */
 #include "ip/ip_testlib.h"
 
@@ -30,6 +34,7 @@
 
 static _Atomic bool stop;
 static _Atomic uint64_t injected, left;
+static _Thread_local uint64_t left_here; /* of these, on this thread */
 
 /* Requests that wait for the hosts' answers. */
 static pthread_mutex_t asked_mtx = PTHREAD_MUTEX_INITIALIZER;
@@ -72,9 +77,11 @@ churn_output(struct ifnet *ifp, struct mbuf **m, unsigned int n)
 		m_copydata(m[i], 0, sizeof(eh), &eh);
 		if (eh.ether_type == htons(ETHERTYPE_ARP))
 			note_request(m[i]);
-		else if (ifp == R.p1)
+		else if (ifp != R.p0) {
 			atomic_fetch_add_explicit(&left, 1,
 			    memory_order_relaxed);
+			left_here++;
+		}
 	}
 	m_free_burst(m, n);
 }
@@ -195,12 +202,20 @@ configure(unsigned int seconds)
 	}
 }
 
+/* As many as the environment says. */
+static unsigned int
+churn_seconds(unsigned int usual)
+{
+	const char *env = getenv("NETEPOCH_CHURN");
+
+	return (env != NULL ? (unsigned int)atoi(env) : usual);
+}
+
 static void
 test_churn(void **state)
 {
 	static const struct in_addr none;
-	const char *env = getenv("NETEPOCH_CHURN");
-	unsigned int seconds = env != NULL ? (unsigned int)atoi(env) : 2;
+	unsigned int seconds = churn_seconds(2);
 	struct thread *td[WORKERS + 1];
 	uint64_t drops;
 
@@ -234,6 +249,213 @@ test_churn(void **state)
 	    (uintmax_t)injected, (uintmax_t)left, (uintmax_t)drops);
 	assert_int_equal(left + drops, injected);
 	assert_int_equal(ip_stat(R.vnet, IPS_FORWARD), injected);
+}
+
+/* ---- The way out goes and comes back ---- */
+
+#define	REMOVALS	500
+#define	FLOW_PPS	100000
+#define	FLOW_BURST	32
+
+static _Atomic unsigned int life;	/* of p1; odd: it is away */
+static _Atomic uint64_t whole;		/* bursts that fell into one life */
+
+/*
+ * A flow from A to what is behind C.  A burst that begins and ends in the same
+ * life of p1 leaves in whole, the first after its return too.
+ */
+static void
+flow(void *arg)
+{
+	uint64_t due = time_ns(), now, before;
+	struct frame f[FLOW_BURST];
+	unsigned int i, was;
+
+	(void)arg;
+	frame_udp(&f[0], &(struct ip4){ .dst = IP_FAR });
+	for (i = 1; i < FLOW_BURST; i++)
+		f[i] = f[0];
+	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
+		was = atomic_load(&life);
+		before = left_here;
+		inject(R.p0, f, FLOW_BURST);
+		atomic_fetch_add(&injected, FLOW_BURST);
+		if (was % 2 == 0 && atomic_load(&life) == was) {
+			need(left_here - before == FLOW_BURST,
+			    "packets were lost with p1 in place");
+			atomic_fetch_add(&whole, 1);
+		} else
+			need(left_here - before <= FLOW_BURST,
+			    "packets left twice");
+		due += FLOW_BURST * NS_PER_S / FLOW_PPS;
+		now = time_ns();
+		if (due > now)
+			(void)usleep((unsigned int)((due - now) / 1000));
+	}
+}
+
+static void
+p1_remove(void)
+{
+
+	VNET_CONFIG_LOCK(R.vnet);
+	if_detach(R.p1);
+	if_free(R.p1);
+	VNET_CONFIG_UNLOCK(R.vnet);
+}
+
+/*
+ * What it counted is the vnet's with its last reference, that of a nexthop,
+ * which goes from a callback.
+ */
+static void
+p1_retire(void)
+{
+
+	NET_EPOCH_DRAIN_CALLBACKS();
+	NET_EPOCH_DRAIN_CALLBACKS();
+}
+
+/* As it was: address, neighbour, route. */
+static void
+p1_again(void)
+{
+	static const struct in_addr none;
+	struct rt_req far = { .rq_dst = addr4("203.0.113.0"), .rq_plen = 24,
+	    .rq_flags = RTF_UP | RTF_GATEWAY | RTF_STATIC,
+	    .rq_gw = addr4(IP_C) };
+
+	R.p1 = rig_interface("p1", mac_r1);
+	atomic_store(&R.p1->if_output, churn_output);
+	VNET_CONFIG_LOCK(R.vnet);
+	assert_int_equal(if_setflags(R.p1, IFF_UP, 0), 0);
+	assert_int_equal(if_addr_add(R.p1, addr4(IP_R1), 24, none, none), 0);
+	VNET_CONFIG_UNLOCK(R.vnet);
+	rig_neighbour(R.p1, IP_C, mac_c);
+	VNET_CONFIG_LOCK(R.vnet);
+	assert_int_equal(rt_add(R.vnet, &far), 0);
+	VNET_CONFIG_UNLOCK(R.vnet);
+}
+
+/* Wait for a burst that left in whole; how long that took, in ns. */
+static uint64_t
+flows_again(void)
+{
+	uint64_t before = atomic_load(&whole), begin = time_ns(), took;
+
+	do {
+		(void)usleep(50);
+		took = time_ns() - begin;
+		assert_true(took < 20 * NS_PER_S);
+	} while (atomic_load(&whole) == before);
+	return (took);
+}
+
+/* With p1 away, wait for a burst that began without it. */
+static void
+flow_misses_it(void)
+{
+	uint64_t before = atomic_load(&injected), begin = time_ns();
+
+	while (atomic_load(&injected) < before + 2 * FLOW_BURST) {
+		assert_true(time_ns() - begin < 20 * NS_PER_S);
+		(void)usleep(50);
+	}
+}
+
+static void
+test_removals(void **state)
+{
+	uint64_t drops = 0, noif, longest = 0, took;
+	uint64_t end = time_ns() + churn_seconds(0) * NS_PER_S;
+	struct thread *td;
+	unsigned int i, why;
+
+	(void)state;
+	stop = false;
+	injected = left = 0;
+	atomic_store(&R.p0->if_output, churn_output);
+	atomic_store(&R.p1->if_output, churn_output);
+	assert_int_equal(thread_create(&td, "flow", THREAD_ANY_CPU, flow,
+	    NULL), 0);
+	for (i = 0; i < REMOVALS || time_ns() < end; i++) {
+		took = flows_again();
+		if (took > longest)
+			longest = took;
+		atomic_fetch_add(&life, 1);
+		p1_remove();
+		if (i % 8 == 0)
+			flow_misses_it();
+		p1_again();
+		atomic_fetch_add(&life, 1);
+	}
+	(void)flows_again();
+	atomic_store(&stop, true);
+	thread_join(td);
+	p1_retire();
+	VNET_CONFIG_LOCK(R.vnet);
+	for (why = 0; why < IFD_COUNT; why++)
+		drops += vnet_counter(R.vnet, (enum if_counter)(IFC_DROPS +
+		    why));
+	noif = vnet_counter(R.vnet, (enum if_counter)(IFC_DROPS + IFD_NOIF));
+	VNET_CONFIG_UNLOCK(R.vnet);
+	printf("%u removals; %ju packets in, %ju out, %ju dropped, %ju of them "
+	    "at a detached interface; back after at most %ju us\n", i,
+	    (uintmax_t)injected, (uintmax_t)left, (uintmax_t)drops,
+	    (uintmax_t)noif, (uintmax_t)longest / 1000);
+	assert_int_equal(left + drops, injected);
+	assert_true(drops >= REMOVALS / 8 * FLOW_BURST);
+}
+
+static _Atomic bool in_flight;
+
+/*
+ * Find the way out, and take it when it is no more: in one section, which the
+ * removal waits for.
+ */
+static void
+late_sender(void *arg)
+{
+	struct in_addr dst = addr4(IP_FAR);
+	struct mbuf *m = m_devget(arg, 100);
+	struct epoch_tracker et;
+	const struct nhop *nh;
+
+	need(m != NULL, "out of mbufs");
+	m->m_pkthdr.rcvif = R.p0;
+	NET_EPOCH_ENTER(et);
+	nh = fib4_lookup(R.vnet->v_fib4, dst.s_addr);
+	need(nh != NULL && nhop_resolve(nh, dst, m), "no way out");
+	atomic_store(&in_flight, true);
+	while (fib4_lookup(R.vnet->v_fib4, dst.s_addr) == nh)
+		(void)sched_yield();
+	if_transmit(nh->nh_ifp, &m, 1);
+	NET_EPOCH_EXIT(et);
+}
+
+static void
+test_in_flight(void **state)
+{
+	static const uint8_t packet[100];
+	enum if_counter noif = (enum if_counter)(IFC_DROPS + IFD_NOIF);
+	struct thread *td;
+
+	(void)state;
+	in_flight = false;
+	left = 0;
+	atomic_store(&R.p1->if_output, churn_output);
+	assert_int_equal(thread_create(&td, "late", THREAD_ANY_CPU,
+	    late_sender, (void *)(uintptr_t)packet), 0);
+	while (!atomic_load(&in_flight))
+		(void)sched_yield();
+	p1_remove();
+	thread_join(td);
+	p1_again();
+	p1_retire();
+	VNET_CONFIG_LOCK(R.vnet);
+	assert_int_equal(vnet_counter(R.vnet, noif), 1);
+	VNET_CONFIG_UNLOCK(R.vnet);
+	assert_int_equal(left, 0);
 }
 
 #define	PINGS		20000
@@ -287,6 +509,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_churn, rig_setup_dynamic,
+		    rig_teardown),
+		cmocka_unit_test_setup_teardown(test_removals, rig_setup,
+		    rig_teardown),
+		cmocka_unit_test_setup_teardown(test_in_flight, rig_setup,
 		    rig_teardown),
 		cmocka_unit_test_setup_teardown(test_reassembly,
 		    rig_setup_dynamic, rig_teardown),
