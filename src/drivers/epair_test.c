@@ -303,14 +303,15 @@ static _Atomic uint32_t target;		/* the index of what is flooded */
 
 /*
  * Floods what it finds under an index, in the epoch, as a reader would: the
- * interface may go at any time.
+ * interface may go at any time, but no other comes under its index meanwhile.
  */
 static void
 flood(void *arg)
 {
 	struct epoch_tracker et;
 	struct mbuf *m[MBUF_BURST];
-	struct ifnet *ifp;
+	struct ifnet *ifp, *again;
+	uint32_t index;
 
 	while (!atomic_load(&stop)) {
 		if (m_get_burst(m, MBUF_BURST) != MBUF_BURST) {
@@ -323,10 +324,14 @@ flood(void *arg)
 			*mtod(m[i], uint32_t *) = 3;
 		}
 		NET_EPOCH_ENTER(et);
-		ifp = if_byindex(vnet, atomic_load(&target));
-		if (ifp != NULL)
+		index = atomic_load(&target);
+		ifp = if_byindex(vnet, index);
+		if (ifp != NULL) {
 			if_transmit(ifp, m, MBUF_BURST);
-		else
+			again = if_byindex(vnet, index);
+			if (again != NULL && again != ifp)
+				atomic_fetch_add(&wrong, 1);
+		} else
 			m_free_burst(m, MBUF_BURST);
 		NET_EPOCH_EXIT(et);
 	}
@@ -375,29 +380,39 @@ give_back(void *arg)
 	ifp = if_byname(le->le_vnet, le->le_name);
 	if (ifp != NULL) {
 		error = if_moveto(ifp, vnet);
-		if (error != 0)
+		if (error != 0 || if_byname(vnet, le->le_name) != ifp ||
+		    if_byname(le->le_vnet, le->le_name) != NULL)
 			atomic_fetch_add(&wrong, 1);
 	}
 	VNET_CONFIG_UNLOCK(le->le_vnet);
 	test_vnet_free(le->le_vnet);
 }
 
+#define	LENT_ROUNDS	1000
+#define	LENT_SECONDS	2	/* a sanitizer does fewer rounds */
+
+/* NETEPOCH_CHURN: seconds that the rounds may take. */
 static void
 test_lent(void **state)
 {
 	struct ifnet *a, *b;
+	const char *env = getenv("NETEPOCH_CHURN");
 	struct thread *td, *flooder;
 	struct lent le;
+	uint64_t end;
 
+	end = time_ns() + (env != NULL ? strtoull(env, NULL, 10) :
+	    LENT_SECONDS) * UINT64_C(1000000000);
 	assert_int_equal(thread_create(&flooder, "flood", THREAD_ANY_CPU,
 	    flood, NULL), 0);
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 100 || (i < LENT_ROUNDS && time_ns() < end);
+	    i++) {
 		a = make_pair("epair", "epair");
-		atomic_store(&target, a->if_index);
 		snprintf(le.le_name, sizeof(le.le_name), "epair0b");
 		le.le_vnet = test_vnet(1);
 		VNET_CONFIG_LOCK(vnet);
 		b = if_byname(vnet, le.le_name);
+		atomic_store(&target, (i % 2 == 0 ? a : b)->if_index);
 		assert_int_equal(if_moveto(b, le.le_vnet), 0);
 		assert_null(if_byname(vnet, le.le_name));
 		assert_ptr_equal(if_byname(le.le_vnet, le.le_name), b);
