@@ -9,6 +9,7 @@ again and no sanitizer has spoken.
 
 import ipaddress
 import threading
+import time
 
 import pytest
 
@@ -215,21 +216,24 @@ def test_neighbours(router):
 @pytest.mark.limit(150)
 def test_output_interface(router):
     """The flow's way out is removed and made again: packets are dropped and
-    counted meanwhile, and it is back every time."""
-    before = free_mbufs(router)
+    counted meanwhile, and it is back every time within a second (but once,
+    for what else this machine may have to do)."""
+    before, dropped, took = free_mbufs(router), router.drops(), []
     with rig.Flow(router, min(router.rate, 5000)) as flow, \
             router.m.control() as call:
         for _ in range(25):
             call("if.destroy", name="p1")
             call("if.create", name="p1", spec=router.spec(1))
             call("if.addr.add", name="p1", addr=rig.R1, plen=24)
-            arrived = flow.arrived()
+            arrived, start = flow.arrived(), time.monotonic()
             netns.wait_for(lambda: flow.arrived() > arrived, 20)
+            took.append(time.monotonic() - start)
     call_again(router)
+    assert sorted(took)[-2] < 1, took
     assert 0 < flow.arrived() <= flow.sent
-    # What is missing has a reason: no interface, no route, and so on.
-    missing = flow.sent - flow.arrived()
-    assert missing == 0 or sum(router.drops().values()) > 0
+    # Each that is missing has a reason: no interface, no route, and so on.
+    netns.wait_for(lambda: sum((router.drops() - dropped).values()) >=
+                   flow.sent - flow.arrived())
     back_to(router, before)
 
 
