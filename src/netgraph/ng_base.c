@@ -284,6 +284,7 @@ ng_node_alloc(struct netgraph *ng, struct ng_typereg *tr, int *error)
 	atomic_init(&node->nd_flags,
 	    (type->flags & NGTF_EXCLUSIVE) != 0 ? NGF_EXCLUSIVE : 0);
 	CK_LIST_INIT(&node->nd_hooks);
+	TAILQ_INIT(&node->nd_ended);
 	ng_queue_init(node);
 	ng_jobs_init_node(node);
 	CK_LIST_INSERT_HEAD(&ng->ng_idhash[ng_id_bucket(node->nd_id)], node,
@@ -338,6 +339,7 @@ ng_node_destroy(node_p node)
 	atomic_fetch_or_explicit(&node->nd_flags, NGF_INVALID | NGF_CLOSING,
 	    memory_order_relaxed);
 	ng_hooks_destroy(node);
+	ng_hooks_ended(node);
 	node->nd_busy++;
 	if (type->shutdown != NULL)
 		type->shutdown(node);

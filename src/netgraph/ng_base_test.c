@@ -67,8 +67,25 @@ static const struct ng_type phoenix_type = {
 	.shutdown = phoenix_shutdown,
 };
 
+/* A hook's end is another node's. */
+static void
+domino_disconnect(hook_p hook)
+{
+
+	assert_int_equal(ng_send_msg_path(ng_hook_node(hook),
+	    ng_mkmessage(NGM_GENERIC_COOKIE, NGM_SHUTDOWN, NULL, 0),
+	    "victim:"), 0);
+}
+
+static const struct ng_type domino_type = {
+	.version = NG_ABI_VERSION,
+	.name = "domino",
+	.disconnect = domino_disconnect,
+};
+
 const struct ng_type *const ngt_types[] = {
-	&relay_type, &picky_type, &never_type, &phoenix_type, NULL,
+	&relay_type, &picky_type, &never_type, &phoenix_type, &domino_type,
+	NULL,
 };
 
 /* ---- Names and addresses ---- */
@@ -344,6 +361,34 @@ test_ends_itself(void **state)
 	}
 }
 
+/*
+ * A node is told of its hooks' ends before it is shut down, whoever asks for
+ * that first: itself, or one that is told of the same removal earlier.
+ * relay_disconnect() looks at what relay_shutdown() takes away.
+ */
+static void
+test_ends_in_order(void **state)
+{
+
+	assert_int_equal(ngt_mkpeer(".", "relay", "a", "y1"), 0);
+	assert_int_equal(ngt_name("a", "one"), 0);
+	assert_int_equal(ngt_mkpeer("one:", "relay", "x1", "x1"), 0);
+	assert_int_equal(ngt_msg("one:", RELAY_COOKIE, 5, NULL, 0), 0);
+	assert_int_equal(nodes(), 1);
+	assert_int_equal(disconnects, 3);
+	assert_int_equal(shutdowns, 2);
+
+	assert_int_equal(ngt_mkpeer(".", "relay", "a", "y1"), 0);
+	assert_int_equal(ngt_mkpeer("a", "domino", "x1", "x"), 0);
+	assert_int_equal(ngt_mkpeer("a", "relay", "x2", "x"), 0);
+	assert_int_equal(ngt_name("a.x2", "victim"), 0);
+	assert_int_equal(ngt_connect("a", "x2", "y2", "y"), 0);
+	assert_int_equal(ngt_shutdown("a"), 0);
+	assert_int_equal(nodes(), 1);
+	assert_int_equal(disconnects, 3 + 6);
+	assert_int_equal(shutdowns, 2 + 2);
+}
+
 static void
 test_revive(void **state)
 {
@@ -415,7 +460,7 @@ main(void)
 		T(test_names), T(test_addresses), T(test_mkpeer),
 		T(test_connect), T(test_generic_misuse), T(test_listing),
 		T(test_messages), T(test_ends), T(test_ends_itself),
-		T(test_revive),
+		T(test_ends_in_order), T(test_revive),
 		T(test_bypass), T(test_register), T(clean_last),
 	};
 

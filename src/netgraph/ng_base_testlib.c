@@ -16,6 +16,14 @@
 _Atomic int disconnects, shutdowns;
 
 static int
+relay_constructor(node_p node)
+{
+
+	ng_node_set_private(node, node);
+	return (0);
+}
+
+static int
 relay_rcvdata(hook_p hook, item_p it)
 {
 	hook_p other = ng_hook_private(hook);
@@ -49,6 +57,7 @@ relay_disconnect(hook_p hook)
 	hook_p other = ng_hook_private(hook);
 
 	assert_int_equal(in_epoch(net_epoch_preempt), 0);
+	assert_non_null(ng_node_private(ng_hook_node(hook)));
 	if (other != NULL)
 		ng_hook_set_private(other, NULL);
 	atomic_fetch_add(&disconnects, 1);
@@ -59,6 +68,7 @@ relay_shutdown(node_p node)
 {
 
 	assert_int_equal(ng_node_numhooks(node), 0);
+	ng_node_set_private(node, NULL);	/* no disconnect() any more */
 	atomic_fetch_add(&shutdowns, 1);
 }
 
@@ -99,6 +109,11 @@ relay_rcvmsg(node_p node, struct ng_request *rq, hook_p lasthook)
 		}
 		assert_true(ng_hook_valid(lasthook));
 		return (0);
+	case 5:			/* the end of the peer, then one's own */
+		ng_rmnode_self(node);
+		return (ng_send_msg_hook(node,
+		    ng_mkmessage(NGM_GENERIC_COOKIE, NGM_SHUTDOWN, NULL, 0),
+		    ng_findhook(node, "x1")));
 	default:
 		return (EINVAL);
 	}
@@ -107,6 +122,7 @@ relay_rcvmsg(node_p node, struct ng_request *rq, hook_p lasthook)
 const struct ng_type relay_type = {
 	.version = NG_ABI_VERSION,
 	.name = "relay",
+	.constructor = relay_constructor,
 	.rcvmsg = relay_rcvmsg,
 	.close = relay_close,
 	.shutdown = relay_shutdown,
@@ -119,6 +135,7 @@ const struct ng_type exclusive_type = {
 	.version = NG_ABI_VERSION,
 	.flags = NGTF_EXCLUSIVE,
 	.name = "exclusive",
+	.constructor = relay_constructor,
 	.connect = relay_connect,
 	.rcvdata = relay_rcvdata,
 	.disconnect = relay_disconnect,

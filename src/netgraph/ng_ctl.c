@@ -227,19 +227,19 @@ ng_job_alloc(void (*fn)(struct netgraph *, struct ng_job *), node_p node,
 /* ---- What is put off ---- */
 
 static void
-ng_job_disconnect_run(struct netgraph *ng, struct ng_job *jb)
+ng_job_ended_run(struct netgraph *ng, struct ng_job *jb)
 {
 
 	(void)ng;
-	ng_hook_disconnected(jb->jb_hook);
+	ng_hooks_ended(jb->jb_node);
 }
 
-/* The hook's node is in a control method: tell it afterwards. */
+/* The node is in a control method: tell it of its nd_ended afterwards. */
 void
-ng_job_disconnect(hook_p hook)
+ng_job_ended(node_p node)
 {
 
-	ng_job_add_part(hook->hk_node->nd_graph, &hook->hk_endjob);
+	ng_job_add_part(node->nd_graph, &node->nd_endjob);
 }
 
 static void
@@ -276,9 +276,8 @@ ng_jobs_init_hook(hook_p hook)
 {
 
 	hook->hk_rmjob.jb_fn = ng_job_rmhook_run;
-	hook->hk_endjob.jb_fn = ng_job_disconnect_run;
-	hook->hk_rmjob.jb_hook = hook->hk_endjob.jb_hook = hook;
-	hook->hk_rmjob.jb_ispart = hook->hk_endjob.jb_ispart = true;
+	hook->hk_rmjob.jb_hook = hook;
+	hook->hk_rmjob.jb_ispart = true;
 }
 
 void
@@ -286,8 +285,9 @@ ng_jobs_init_node(node_p node)
 {
 
 	node->nd_rmjob.jb_fn = ng_job_rmnode_run;
-	node->nd_rmjob.jb_node = node;
-	node->nd_rmjob.jb_ispart = true;
+	node->nd_endjob.jb_fn = ng_job_ended_run;
+	node->nd_rmjob.jb_node = node->nd_endjob.jb_node = node;
+	node->nd_rmjob.jb_ispart = node->nd_endjob.jb_ispart = true;
 }
 
 void

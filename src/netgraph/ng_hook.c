@@ -249,16 +249,12 @@ ng_hook_bury(hook_p hook, hook_p dead)
  * Tell the node of a hook that has ended.  It dies with its last hook unless
  * it is one that stays.
  */
-void
+static void
 ng_hook_disconnected(hook_p hook)
 {
 	node_p node = hook->hk_node;
 	const struct ng_type *type = ng_type_of(node);
 
-	if (node->nd_busy != 0) {
-		ng_job_disconnect(hook);
-		return;
-	}
 	if (type->disconnect != NULL) {
 		node->nd_busy++;
 		type->disconnect(hook);
@@ -270,15 +266,41 @@ ng_hook_disconnected(hook_p hook)
 	ng_hook_rele(hook);
 }
 
+/* A node is told of all its ended hooks before its shutdown method. */
+void
+ng_hooks_ended(node_p node)
+{
+	hook_p hook;
+
+	KASSERT(node->nd_busy == 0, "node %x is in a method", node->nd_id);
+
+	while ((hook = TAILQ_FIRST(&node->nd_ended)) != NULL) {
+		TAILQ_REMOVE(&node->nd_ended, hook, hk_ended);
+		ng_hook_disconnected(hook);
+	}
+}
+
+/*
+ * All are on their nodes' lists before the first is told: its method may shut
+ * another of the nodes down.
+ */
 static void
 ng_hooks_mourn(hook_p dead)
 {
-	hook_p next;
+	hook_p hook, next;
 
 	NET_EPOCH_WAIT();
-	for (; dead != NULL; dead = next) {
-		next = dead->hk_dead;
-		ng_hook_disconnected(dead);
+	for (hook = dead; hook != NULL; hook = hook->hk_dead) {
+		ng_hook_ref(hook);
+		TAILQ_INSERT_TAIL(&hook->hk_node->nd_ended, hook, hk_ended);
+	}
+	for (hook = dead; hook != NULL; hook = next) {
+		next = hook->hk_dead;
+		if (hook->hk_node->nd_busy == 0)
+			ng_hooks_ended(hook->hk_node);
+		else
+			ng_job_ended(hook->hk_node);
+		ng_hook_rele(hook);
 	}
 }
 

@@ -13,7 +13,8 @@
  *
  * References: a node has one for being alive, one for each hook, and one for
  * each job, queued packet or task that means it.  A hook has one for being
- * connected and one for each job or queued packet.  The last one frees a grace
+ * connected, until its node has been told of its end, and one for each job or
+ * queued packet.  The last one frees a grace
  * period later, so that whoever found the object in the epoch may finish.
  */
 #ifndef _NETGRAPH_NG_PRIVATE_H_
@@ -81,9 +82,9 @@ struct ng_hook {
 	char		 hk_name[NG_HOOKSIZ]; /* (c) constant after newhook */
 	CK_LIST_ENTRY(ng_hook) hk_link;	/* (c) nd_hooks */
 	CK_LIST_ENTRY(ng_hook) hk_hash;	/* (e/c) ng_hookhash */
-	struct ng_hook	*hk_dead;	/* (c) next to be told of its end */
+	struct ng_hook	*hk_dead;	/* (c) next that ended with it */
+	TAILQ_ENTRY(ng_hook) hk_ended;	/* (c) nd_ended */
 	struct ng_job	 hk_rmjob;	/* to remove it */
-	struct ng_job	 hk_endjob;	/* to tell the node of its end */
 	_Atomic unsigned int hk_refs;	/* (r) */
 	struct epoch_context hk_ctx;	/* (o) */
 };
@@ -109,6 +110,7 @@ struct ng_node {
 	char		 nd_name[NG_NODESIZ]; /* (c) */
 	unsigned int	 nd_numhooks;	/* (c) */
 	CK_LIST_HEAD(, ng_hook) nd_hooks; /* (c) newest first */
+	TAILQ_HEAD(, ng_hook) nd_ended;	/* (c) to be told of, oldest first */
 	TAILQ_ENTRY(ng_node) nd_link;	/* (c) ng_nodes */
 	CK_LIST_ENTRY(ng_node) nd_idhash; /* (c) */
 	CK_LIST_ENTRY(ng_node) nd_namehash; /* (c) */
@@ -116,6 +118,7 @@ struct ng_node {
 	struct ng_queued **nd_queue_end; /* (q) */
 	struct task	 nd_task;	/* drains the queue */
 	struct ng_job	 nd_rmjob;	/* to shut it down */
+	struct ng_job	 nd_endjob;	/* to tell it of nd_ended */
 	_Atomic unsigned int nd_refs;	/* (r) */
 	struct epoch_context nd_ctx;	/* (o) */
 };
@@ -186,7 +189,7 @@ int	ng_connect_nodes(node_p one, const char *hook1, node_p two,
 	    const char *hook2);
 void	ng_hook_destroy(hook_p hook);
 void	ng_hooks_destroy(node_p node);	/* all of a node */
-void	ng_hook_disconnected(hook_p hook);
+void	ng_hooks_ended(node_p node);	/* tell it of nd_ended */
 void	ng_hook_ref(hook_p hook);
 void	ng_hook_rele(hook_p hook);
 
@@ -194,7 +197,7 @@ void	ng_hook_rele(hook_p hook);
 void	ng_jobs_init(struct netgraph *ng);
 void	ng_jobs_init_hook(hook_p hook);
 void	ng_jobs_init_node(node_p node);
-void	ng_job_disconnect(hook_p hook);
+void	ng_job_ended(node_p node);
 int	ng_deliver(node_p node, struct ng_request *rq, hook_p lasthook);
 
 /* ng_generic.c */
