@@ -83,9 +83,39 @@ static const struct ng_type domino_type = {
 	.disconnect = domino_disconnect,
 };
 
+static int
+own_rcvmsg_hook(node_p node, struct ng_request *rq, hook_p lasthook)
+{
+
+	return (strcmp(ng_hook_name(lasthook), "m") == 0 ? EMLINK : ENXIO);
+}
+
+static int
+own_newhook(node_p node, hook_p hook, const char *name)
+{
+
+	if (strcmp(name, "m") == 0)
+		ng_hook_set_rcvmsg(hook, own_rcvmsg_hook);
+	return (0);
+}
+
+static int
+own_rcvmsg(node_p node, struct ng_request *rq, hook_p lasthook)
+{
+
+	return (EDOM);
+}
+
+static const struct ng_type own_type = {
+	.version = NG_ABI_VERSION,
+	.name = "own",
+	.rcvmsg = own_rcvmsg,
+	.newhook = own_newhook,
+};
+
 const struct ng_type *const ngt_types[] = {
 	&relay_type, &picky_type, &never_type, &phoenix_type, &domino_type,
-	NULL,
+	&own_type, NULL,
 };
 
 /* ---- Names and addresses ---- */
@@ -314,6 +344,55 @@ test_messages(void **state)
 	assert_int_equal(shutdowns, 2);
 }
 
+/* A hook's own method has what comes by it; the base answers as ever. */
+static void
+test_own_rcvmsg(void **state)
+{
+
+	assert_int_equal(ngt_mkpeer(".", "own", "a", "m"), 0);
+	assert_int_equal(ngt_connect(".", "a", "b", "other"), 0);
+	assert_int_equal(ngt_name("a", "one"), 0);
+	assert_int_equal(ngt_msg("a", 4711, 1, NULL, 0), EMLINK);
+	assert_int_equal(ngt_msg("b", 4711, 1, NULL, 0), EDOM);
+	assert_int_equal(ngt_msg("one:", 4711, 1, NULL, 0), EDOM);
+	assert_int_equal(ngt_msg("a", NGM_GENERIC_COOKIE, NGM_NODEINFO, NULL,
+	    0), 0);
+}
+
+static int
+send_shutdown(void *arg)
+{
+	int error;
+
+	error = ng_send_msg_path(ngt_probe(), ng_mkmessage(NGM_GENERIC_COOKIE,
+	    NGM_SHUTDOWN, NULL, 0), arg);
+	assert_non_null(ng_findnode(ngt_vnet(), "one"));
+	return (error);
+}
+
+static void
+test_send(void **state)
+{
+	char path[2 * NG_PATHSIZ];
+
+	assert_int_equal(ngt_mkpeer(".", "relay", "a", "x1"), 0);
+	assert_int_equal(ngt_name("a", "one"), 0);
+	ng_ctl_enter(ngt_vnet());
+	/* Not one whose first bytes are the path of a node. */
+	memset(path, '.', sizeof(path));
+	memcpy(path, "one:", 4);
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(send_shutdown(path), EINVAL);
+	assert_int_equal(ng_send_msg_hook(ngt_probe(),
+	    ng_mkmessage(RELAY_COOKIE, 1, NULL, 0), NULL), ENOTCONN);
+	assert_int_equal(ng_send_flow(ngt_probe(), NULL, NGM_LINK_IS_UP),
+	    ENOTCONN);
+	/* Inside the epoch it is put off, also in control work. */
+	assert_int_equal(ng_net_run(send_shutdown, (void *)"one:"), 0);
+	ng_ctl_exit(ngt_vnet());
+	assert_null(ng_findnode(ngt_vnet(), "one"));
+}
+
 /* ---- Ends ---- */
 
 static void
@@ -459,8 +538,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_names), T(test_addresses), T(test_mkpeer),
 		T(test_connect), T(test_generic_misuse), T(test_listing),
-		T(test_messages), T(test_ends), T(test_ends_itself),
-		T(test_ends_in_order), T(test_revive),
+		T(test_messages), T(test_own_rcvmsg), T(test_send),
+		T(test_ends), T(test_ends_itself), T(test_ends_in_order),
+		T(test_revive),
 		T(test_bypass), T(test_register), T(clean_last),
 	};
 

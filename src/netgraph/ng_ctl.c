@@ -25,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <netepoch/epoch.h>
+
 #include "ifnet/vnet.h"
 #include "netgraph/ng_private.h"
 
@@ -485,7 +487,9 @@ ng_send_now(struct netgraph *ng, node_p from, struct ng_mesg *msg,
 			return (ENOTCONN);
 		node = last->hk_node;
 	} else {
-		snprintf(copy, sizeof(copy), "%s", path);
+		if (strnlen(path, sizeof(copy)) == sizeof(copy))
+			return (EINVAL);
+		strcpy(copy, path);
 		error = ng_path2node(ng, from, copy, &node, &last);
 		if (error != 0)
 			return (error);
@@ -510,7 +514,8 @@ ng_send(node_p from, struct ng_mesg *msg, const char *path, hook_p hook)
 	struct ng_job *jb;
 	int error;
 
-	if (ng_ctl_here(ng)) {
+	/* Control work may have entered the epoch, by ng_net_run(). */
+	if (ng_ctl_here(ng) && in_epoch(net_epoch_preempt) == 0) {
 		error = ng_send_now(ng, from, msg, path, hook);
 		free(msg);
 		return (error);
@@ -536,6 +541,10 @@ int
 ng_send_msg_hook(node_p from, struct ng_mesg *msg, hook_p hook)
 {
 
+	if (hook == NULL) {
+		free(msg);
+		return (ENOTCONN);
+	}
 	return (ng_send(from, msg, NULL, hook));
 }
 
@@ -544,8 +553,6 @@ ng_send_flow(node_p from, hook_p hook, uint32_t cmd)
 {
 	struct ng_mesg *msg;
 
-	if (hook == NULL)
-		return (ENOTCONN);
 	msg = ng_mkmessage(NGM_FLOW_COOKIE, cmd, NULL, 0);
 	if (msg == NULL)
 		return (ENOMEM);
