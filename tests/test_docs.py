@@ -37,14 +37,52 @@ def test_map():
     assert checked > 30
 
 
-def test_manual_of_mbufs():
-    """Each function of the header is in the synopsis and explained."""
-    header = (TOP / "include/netepoch/mbuf.h").read_text()
-    names = re.findall(r"^(?:[a-z][\w* \t]*[* \t])?(m_\w+)\(", header, re.M)
-    names += re.findall(r"^#define\t(\w+)\(", header, re.M)
-    synopsis, text = (TOP / "man/mbuf.9").read_text().split(
+def explained(name, text):
+    return re.search(rf"^\.(It )?Fn {name}\b", text, re.M)
+
+
+@pytest.mark.parametrize("header,page,prefix,least", [
+    ("netepoch/mbuf.h", "mbuf.9", "m_", 19),
+    ("netgraph/netgraph.h", "netgraph.9", "ng_", 54),
+])
+def test_manual(header, page, prefix, least):
+    """Each function and macro of the header is in the synopsis and explained,
+    can be looked up by its name, and nothing else is in the synopsis."""
+    header = (TOP / "include" / header).read_text()
+    functions = re.findall(
+        rf"^(?!typedef)(?:[a-z][\w* \t]*[* \t])?({prefix}\w+)\(", header, re.M)
+    macros = re.findall(r"^#define\t(\w+)\(", header, re.M)
+    synopsis, text = (TOP / "man" / page).read_text().split(
         ".Sh DESCRIPTION")
-    for name in names:
-        assert f".Fn {name} " in synopsis, name
-        assert re.search(rf"^\.Fn {name}\b", text, re.M), name
-    assert len(names) >= 19
+    said = re.findall(r"^\.F[no] (\w+)", synopsis, re.M)
+    assert sorted(said) == sorted({*functions, *macros})
+    links = (TOP / "man/meson.build").read_text()
+    for name in said:
+        assert explained(name, text), name
+        assert name not in functions or f"'{name}'" in links, name
+    assert len(said) >= least
+
+
+def test_manual_of_node_types():
+    """Each method and flag of a node type is explained."""
+    header = (TOP / "include/netgraph/netgraph.h").read_text()
+    text = (TOP / "man/netgraph.9").read_text()
+    methods = re.findall(r"^\tng_\w+_t[ \t]\*(\w+);", header, re.M)
+    for name in methods:
+        assert re.search(rf"^\.It Fn {name} ", text, re.M), name
+    for name in re.findall(r"^#define\t(NGTF_\w+)", header, re.M):
+        assert re.search(rf"^\.Dv {name} :", text, re.M) or \
+            f"\n.Dv {name}\n" in text, name
+    assert len(methods) >= 11
+
+
+def test_manual_pages():
+    """Each page is installed, and named by another one."""
+    pages = {p.name: p.read_text() for p in (TOP / "man").glob("*.[1-9]")}
+    listed = (TOP / "man/meson.build").read_text()
+    for page in pages:
+        name, section = page.rsplit(".", 1)
+        assert f"'{page}'" in listed, page
+        assert any(f".Xr {name} {section}" in text
+                   for other, text in pages.items() if other != page), page
+    assert len(pages) >= 20

@@ -23,6 +23,7 @@ import netns
 from test_tools import Machines
 
 EXAMPLE = pathlib.Path(__file__).parents[1] / "examples/netgraph-node"
+MANUAL = pathlib.Path(__file__).parents[1] / "man/netgraph.9"
 LIBRARY = netns.BUILD / "src/libnetgraph/libnetgraph.so.0"
 HEADERS = ("netgraph/netgraph.h", "netgraph/ng_parse.h", "netepoch/mbuf.h",
            "netepoch/epoch.h")
@@ -146,6 +147,32 @@ def test_load_use_unload(ms):
     assert program.received() == {"r": [b"once more"]}
     program.close()
     assert ms.processes["M1"].poll() is None
+
+
+def test_manual_example(ms, installed):
+    """The type in netgraph(9) is whole, and does what is said there."""
+    modules = pathlib.Path(ms.env["NETEPOCH_MODULES"])
+    text = MANUAL.read_text().split(".Bd -literal\n")[1].split("\n.Ed")[0]
+    assert not re.search(r"^[.']|\\", text, re.M)  # nothing for roff
+    (modules / "ng_count.c").write_text(text + "\n")
+    subprocess.run(["sh", "-ec", "cc -Wall -Wextra -Werror $(pkg-config "
+                    "--cflags netepoch-node) -shared -fPIC -o ng_count.so "
+                    "ng_count.c"], cwd=modules, env=installed, check=True)
+    ms.out("kldload ng_count")
+    program = Program(ms, "p")
+    ngctl = "netepoch ngctl"
+    ms.out(f"{ngctl} mkpeer p: count l a")
+    ms.out(f"{ngctl} connect p: p:l r b")
+    for i in range(3):
+        assert program.send("l", b"packet %d" % i) == 0
+    assert program.send("r", b"back") == 0
+    assert program.received() == {"r": [b"packet 0", b"packet 1",
+                                        b"packet 2"], "l": [b"back"]}
+    assert re.search(r"\b4$", ms.out(f"{ngctl} msg p:l getcount"), re.M)
+    assert ms.sh(f"{ngctl} connect p: p:l x c").returncode != 0
+    program.close()
+    netns.wait_for(lambda: loaded(ms)["ng_count.ko"] == 1)
+    ms.out("kldunload ng_count")
 
 
 def test_what_is_no_module(ms):

@@ -509,13 +509,6 @@ ng_node_name(node_p node)
 	return (node->nd_name);
 }
 
-const char *
-ng_node_type(node_p node)
-{
-
-	return (ng_type_of(node)->name);
-}
-
 struct vnet *
 ng_node_vnet(node_p node)
 {
