@@ -63,7 +63,7 @@
 #define	SO_BUSY_POLL_BUDGET	70
 #endif
 #define	XDP_BUSYPOLL_US	20		/* a wish of ours has no effect else */
-#define	XDP_KICK_MAX	256u		/* frames left for one kick */
+#define	XDP_KICK_MAX	1024u		/* frames left for one kick */
 #define	XDP_REAP_MAX	128u		/* completions taken at a time */
 #define	XDP_RETRY_NS	1000000u
 #define	XDP_RETRY_DOWN_NS 100000000u	/* while there is no link */
