@@ -116,13 +116,25 @@ xdp_unsent(struct xdp_queue *xq)
 	    __atomic_load_n(xq->xq_tx.consumer, __ATOMIC_RELAXED));
 }
 
-/* Never blocks.  A failure leaves the frames where they are. */
+/*
+ * Never blocks.  A failure leaves the frames where they are.  EAGAIN may mean
+ * that the kernel sent as many as it sends at a time, which is 32 where it has
+ * no XDP_MAX_TX_SKB_BUDGET: again, as long as it goes on.
+ */
 static inline void
 xdp_kick(struct xdp_queue *xq)
 {
+	uint32_t before, unsent = xdp_unsent(xq);
 
-	if (xsk_ring_prod__needs_wakeup(&xq->xq_tx))
-		(void)sendto(xq->xq_fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
+	if (!xsk_ring_prod__needs_wakeup(&xq->xq_tx))
+		return;
+	do {
+		before = unsent;
+		if (sendto(xq->xq_fd, NULL, 0, MSG_DONTWAIT, NULL, 0) != -1 ||
+		    errno != EAGAIN)
+			break;
+		unsent = xdp_unsent(xq);
+	} while (unsent != 0 && unsent < before);
 }
 
 /* Take back the frames of sent packets, a bounded number. */

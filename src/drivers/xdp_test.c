@@ -18,6 +18,8 @@
 #include <linux/if_link.h>
 #include <signal.h>
 
+#include "drivers/xdp_private.h"
+
 #define	HOLD_FD		100		/* where the holder says it holds */
 
 /* The back-end under test, from cmocka's initial state. */
@@ -242,6 +244,48 @@ hold(const char *spec)
 		pause();
 }
 
+/* As a kernel that sends 32 frames at a kick and cannot be told otherwise. */
+static void
+test_small_budget(void **state)
+{
+	const struct timeval tv = { .tv_sec = 10 };
+	const uint32_t budget = 32;
+	struct backend *be = *state;
+	struct mbuf *m[MBUF_BURST];
+	struct epoch_tracker et;
+	struct xdp_softc *sc;
+	struct ifnet *ifp;
+	char buf[2048];
+	uint32_t len;
+	int fd;
+
+	SKIP_WITHOUT_BPF(be);
+	ifp = make(be);
+	sc = ifp->if_softc;
+	if (setsockopt(sc->sc_queues[0].xq_fd, SOL_XDP,
+	    9 /* XDP_MAX_TX_SKB_BUDGET */, &budget, sizeof(budget)) != 0)
+		assert_int_equal(errno, ENOPROTOOPT);	/* it is one */
+	fd = peer_open(be);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv,
+	    sizeof(tv)), 0);
+	len = make_partial(20);
+	/* More than the ring has places. */
+	for (unsigned int burst = 0; burst < 50; burst++) {
+		assert_int_equal(m_get_burst(m, MBUF_BURST), MBUF_BURST);
+		for (unsigned int i = 0; i < MBUF_BURST; i++)
+			assert_int_equal(m_append(m[i], len, frame), 0);
+		NET_EPOCH_ENTER(et);
+		if_transmit(ifp, m, MBUF_BURST);
+		NET_EPOCH_EXIT(et);
+		for (unsigned int i = 0; i < MBUF_BURST; i++)
+			assert_int_equal(read(fd, buf, sizeof(buf)),
+			    len + sizeof(struct virtio_net_hdr));
+	}
+	assert_int_equal(if_counter(ifp, IFC_DROPS + IFD_TXRING), 0);
+	close(fd);
+	test_destroy(ifp);
+}
+
 #define	T(f, be)							\
 	cmocka_unit_test_prestate_setup_teardown(f, setup, teardown, (be))
 
@@ -254,6 +298,7 @@ main(int argc, char **argv)
 		T(test_program_stays, &generic),
 		T(test_attached, &native), T(test_program_foreign, &native),
 		T(test_queues, &native), T(test_queues, &generic),
+		T(test_small_budget, &native),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "hold") == 0)
