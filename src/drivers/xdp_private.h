@@ -24,6 +24,10 @@
 #include "intr/callout.h"
 #include "sys/lock.h"
 
+#ifndef XDP_MAX_TX_SKB_BUDGET
+#define	XDP_MAX_TX_SKB_BUDGET	9	/* Linux 6.18 */
+#endif
+
 #define	XDP_PROG_NAME	"netepoch_xdp"	/* as in xdp.bpf.c */
 #define	XDP_QUEUES_MAX	64
 /* Bytes that the kernel keeps in front of a received frame. */

@@ -55,9 +55,6 @@
 #include "wire/ether.h"
 #include "wire/in_sctp.h"
 
-#ifndef XDP_MAX_TX_SKB_BUDGET
-#define	XDP_MAX_TX_SKB_BUDGET	9	/* Linux 6.18 */
-#endif
 #ifndef SO_PREFER_BUSY_POLL
 #define	SO_PREFER_BUSY_POLL	69	/* Linux 5.11 */
 #define	SO_BUSY_POLL_BUDGET	70

@@ -263,7 +263,7 @@ test_small_budget(void **state)
 	ifp = make(be);
 	sc = ifp->if_softc;
 	if (setsockopt(sc->sc_queues[0].xq_fd, SOL_XDP,
-	    9 /* XDP_MAX_TX_SKB_BUDGET */, &budget, sizeof(budget)) != 0)
+	    XDP_MAX_TX_SKB_BUDGET, &budget, sizeof(budget)) != 0)
 		assert_int_equal(errno, ENOPROTOOPT);	/* it is one */
 	fd = peer_open(be);
 	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv,
